@@ -5,7 +5,7 @@ import { el, svg } from "/app/dom.js";
 const LEFT = 46;
 const RIGHT = 12;
 const TOP = 10;
-const BOTTOM = 34;
+const BOTTOM = 40;
 
 // Returns a round number that divides a length into about `count` parts; 0 where there is no length.
 function stepOf(length, count) {
@@ -19,25 +19,33 @@ function stepOf(length, count) {
 function ticks(low, high, count, step = stepOf(high - low, count)) {
   if (!step) return [low];
   const found = [];
-  for (let at = Math.ceil(low / step) * step; at <= high + step * 1e-9; at += step) found.push(Number(at.toPrecision(12)));
+  for (let at = Math.ceil(low / step - 1e-9) * step; at <= high + step * 1e-9; at += step) found.push(Number(at.toPrecision(12)));
   return found;
 }
 
-// Writes a number in as few digits as tell it.
-function short(value) {
+// Writes a number in as few digits as tell it: `digits` behind the point between 0.1 and 10.
+function short(value, digits = 2) {
   if (!Number.isFinite(value)) return "–";
   const size = Math.abs(value);
-  if (size < 0.0005) return "0";
+  if (size < 1e-6) return "0";
   if (size >= 10_000) return `${short(value / 1000)}k`;
   if (size >= 100 || Number.isInteger(value)) return String(Math.round(value));
-  return size >= 10 ? value.toFixed(1) : value.toFixed(size >= 0.1 || size === 0 ? 2 : 3);
+  if (size < 0.1) return String(Number(value.toPrecision(3)));
+  return value.toFixed(size >= 10 ? 1 : digits);
 }
 
-// A chart of lines. `series` have `name`, `color` (a class: a or b, and dashed or final), and `points`, each [x, y] or [x, y, low, high].
+// Writes the label of an axis with as many digits as its step has.
+function labelOf(value, step) {
+  if (Math.abs(value) >= 10_000) return short(value);
+  const digits = [0, 1, 2, 3, 4, 5].find((count) => Math.abs(step * 10 ** count - Math.round(step * 10 ** count)) < 1e-6) ?? 6;
+  return value.toFixed(digits);
+}
+
+// A chart of lines. `series` have `name`, `color` (a class: a to f, and dashed or final), and `points`, each [x, y] or [x, y, low, high].
 export class LineChart {
-  // `note` says what it should look like, `isNamed` that a line is named even if it is the only one.
-  constructor({ title, note = "", unit = "", low = null, high = null, middle = null, isNamed = false }) {
-    Object.assign(this, { title, unit, low, high, middle, isNamed, series: [] });
+  // `note` says what it should look like, `isNamed` that a line is named even if it is the only one, `digits` how exactly it is read.
+  constructor({ title, note = "", unit = "", low = null, high = null, middle = null, isNamed = false, digits = 2 }) {
+    Object.assign(this, { title, unit, low, high, middle, isNamed, digits, series: [] });
     this.drawing = svg("svg", { class: "chart", role: "img" });
     this.legend = el("ul", { class: "legend" });
     this.readout = el("p", { class: "readout", "aria-hidden": "true" });
@@ -83,11 +91,11 @@ export class LineChart {
     const parts = [];
     for (const at of ticks(y0, y1, count, step)) {
       parts.push(svg("line", { class: at === this.middle ? "middle" : "rule", x1: LEFT, x2: width - RIGHT, y1: this.y(at), y2: this.y(at) }));
-      parts.push(svg("text", { x: LEFT - 6, y: this.y(at), class: "tick right" }, short(at)));
+      parts.push(svg("text", { x: LEFT - 6, y: this.y(at), class: "tick right" }, labelOf(at, step)));
     }
     const isWhole = all.every(([x]) => Number.isInteger(x));
     for (const at of only !== null ? [only] : ticks(x0, x1, width / 90).filter((at) => !isWhole || Number.isInteger(at))) {
-      parts.push(svg("text", { x: this.x(at), y: height - BOTTOM + 14, class: "tick center" }, short(at)));
+      parts.push(svg("text", { x: this.x(at), y: height - BOTTOM + 18, class: "tick center" }, short(at)));
     }
     parts.push(svg("text", { x: (LEFT + width - RIGHT) / 2, y: height - 4, class: "tick center" }, this.xTitle));
     for (const { color, points } of this.series) {
@@ -104,7 +112,7 @@ export class LineChart {
   }
 
   summary() {
-    const last = this.series.map(({ name, points }) => `${name}: last ${short(points.at(-1)[1])}${this.unit}`);
+    const last = this.series.map(({ name, points }) => `${name}: last ${short(points.at(-1)[1], this.digits)}${this.unit}`);
     return `${this.title}, by ${this.xTitle}. ${last.join("; ")}`;
   }
 
@@ -124,7 +132,7 @@ export class LineChart {
     this.cursor.setAttribute("visibility", "visible");
     const values = this.series.flatMap(({ name, points }) => {
       const found = points.find(([x]) => x === nearest);
-      return found ? [`${name} ${short(found[1])}${this.unit}`] : [];
+      return found ? [`${name} ${short(found[1], this.digits)}${this.unit}`] : [];
     });
     this.readout.textContent = `${this.xTitle} ${short(nearest)}: ${values.join(", ")}`;
   }
@@ -136,7 +144,7 @@ export class LineChart {
     this.tableBody.replaceChildren(el("table", {},
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, this.xTitle), this.series.map(({ name }) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, xs.map((x) => el("tr", {}, el("th", { scope: "row" }, short(x)),
-        this.series.map(({ points }) => el("td", {}, cell(points, x) === undefined ? "" : short(cell(points, x)))))))));
+        this.series.map(({ points }) => el("td", {}, cell(points, x) === undefined ? "" : short(cell(points, x), this.digits))))))));
   }
 }
 

@@ -38,6 +38,8 @@ pub(crate) fn find(name: &str) -> Option<Asset> {
         "rulesets.js" => (SCRIPT, include_str!("../assets/rulesets.js")),
         "captures.js" => (SCRIPT, include_str!("../assets/captures.js")),
         "editor.js" => (SCRIPT, include_str!("../assets/editor.js")),
+        "curves.js" => (SCRIPT, include_str!("../assets/curves.js")),
+        "runcards.js" => (SCRIPT, include_str!("../assets/runcards.js")),
         "runs.js" => (SCRIPT, include_str!("../assets/runs.js")),
         "studies.js" => (SCRIPT, include_str!("../assets/studies.js")),
         _ => return None,

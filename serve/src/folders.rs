@@ -49,6 +49,16 @@ impl Folder {
         names
     }
 
+    /// Returns the names of folders beside these that hold a file of one, but not the file that makes them one.
+    pub(crate) fn others_with(&self, file: &str) -> Vec<String> {
+        let entries = fs::read_dir(&self.root).into_iter().flatten().flatten();
+        let names = entries.filter_map(|entry| entry.file_name().into_string().ok());
+        let is_other = |name: &String| !self.is_one(&self.root.join(name)) && self.path(name, &[file]).is_ok();
+        let mut names: Vec<String> = names.filter(is_other).take(LISTED_MAX).collect();
+        names.sort_unstable();
+        names
+    }
+
     fn is_one(&self, path: &Path) -> bool {
         FolderKind::of(path) == Some(self.kind)
     }

@@ -28,7 +28,7 @@ def write_run(folder, rounds):
 
 def generations(page, index=0):
     return page.run("""const terms = [...($$("#runs .columns .card")[arguments[0]]?.querySelectorAll("dt") ?? [])];
-        return Number(terms.find((one) => one.textContent === "Generations")?.nextSibling.textContent ?? -1)""", index)
+        return Number(terms.find((one) => one.textContent === "Generations")?.nextSibling.textContent.replaceAll(",", "") ?? -1)""", index)
 
 
 def test_a_run_is_watched_while_it_is_written(page, tmp_path):
@@ -36,7 +36,7 @@ def test_a_run_is_watched_while_it_is_written(page, tmp_path):
     write_run(tmp_path / "runs/quick-2", 40)
     page.open("runs/quick-1")
     page.wait_for("#runs .columns .card", 1)
-    assert generations(page) == 12
+    page.wait_text("#runs dl", "Generations12")
     told = page.text("#runs dl")
     for part in ["against alphabeta:nodes=200 with 32 simulations", "not running", "latrunculi train --resume"]:
         assert part in told
@@ -46,8 +46,9 @@ def test_a_run_is_watched_while_it_is_written(page, tmp_path):
         file.writelines(map(metrics, range(12, 15)))
     page.wait_text("#runs dl", "Generations15", seconds=10)
     # Two runs side by side.
-    page.choose("Beside it", "quick-2")
+    page.click("#runs [aria-label='Draw quick-2']")
     page.wait_for("#runs .columns .card", 2)
+    assert page.run("return location.hash") == "#runs/quick-1/quick-2"
     assert (generations(page, 0), generations(page, 1)) == (15, 40)
     lines = page.run("return $$('#runs .chart path.line').map((one) => one.getAttribute('d').split('L').length)")
     assert {15, 40} <= set(lines)
@@ -126,3 +127,55 @@ def test_a_finished_run_without_a_match_says_so_and_its_data_lie_between_labels(
     }).map((one) => one.ariaLabel)""")
     assert beyond == []
     page.screenshot("run-without-a-match.png")
+
+
+def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path):
+    for index, name in enumerate(["sound", "bad-line", "bad-config", "other", "unchosen"]):
+        write_run(tmp_path / "runs" / name, 10 + index)
+    (tmp_path / "runs/bad-line/metrics.jsonl").write_text("".join([metrics(0), '{"gener:\n', *map(metrics, range(2, 11))]))
+    (tmp_path / "runs/bad-config/config.toml").write_text('[network]\nblocks = "many"\n')
+    (tmp_path / "runs/bad-config/result.json").write_text("{")
+    (tmp_path / "runs/stray").mkdir()
+    (tmp_path / "runs/stray/metrics.jsonl").write_text(metrics(0))
+    page.open("runs/sound/bad-line/bad-config/other")
+    page.wait_for("#runs .columns .card", 4)
+    told = page.run("return $$('#runs .columns .card').map((one) => [one.ariaLabel, ...[...one.querySelectorAll('.fault')].map((fault) => fault.textContent)])")
+    assert told[0] == ["sound"] and told[3] == ["other"]
+    assert told[1][0] == "bad-line" and told[1][1].startswith("metrics.jsonl, line 2: ") and len(told[1]) == 2
+    assert told[2][0] == "bad-config" and "result.json" in told[2][1] and "blocks" in told[2][2]
+    # Four runs with a colour each, among them what was read of the damaged ones; no fault is said twice.
+    lines = page.run("return $$('#runs .chart-card:nth-child(2) path.line').map((one) => [getComputedStyle(one).stroke, one.getAttribute('d').split('L').length])")
+    assert [length for _, length in lines] == [10, 10, 12, 13] and len({color for color, _ in lines}) == 4
+    assert page.run("return $('#fault').hidden")
+    # All of them are listed, the damaged ones as such.
+    rows = page.run("return Object.fromEntries($$('#runs table.stacks tbody tr').map((row) => [row.querySelector('th').textContent, row.textContent]))")
+    assert sorted(rows) == ["bad-config", "bad-line", "other", "sound", "unchosen"]
+    assert [name for name in sorted(rows) if "damaged" in rows[name]] == ["bad-config", "bad-line"] and "finished" not in rows["bad-config"]
+    assert "40.0 % [30.0, 50.0]against" in rows["unchosen"] and rows["unchosen"].endswith("1314")
+    assert "Not shown: stray." in page.text("#runs")
+    page.screenshot("runs-damaged.png")
+    page.find_element("link text", "unchosen").click()
+    page.wait_for("#runs .columns .card", 1)
+    assert page.run("return $$('#runs input:checked').map((one) => one.ariaLabel)") == ["Draw unchosen"]
+
+
+def test_losses_are_read_to_three_digits_between_labelled_ends(page, tmp_path):
+    run = tmp_path / "runs/quick-1"
+    write_run(run, 9)
+    rounds = [json.loads(metrics(generation)) for generation in range(9)]
+    for one in rounds:
+        one["losses"]["policy"] = 1.561 + 0.012 * (8 - one["generation"])
+        one["draw_rate"] = 0
+    (run / "metrics.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in rounds))
+    page.open("runs/quick-1")
+    page.wait_for("#runs .chart circle")
+    policy = "#runs .chart-card:nth-child(2)"
+    labels = page.run("return $$(`${arguments[0]} text.right`).map((one) => [one.textContent, Number(one.getAttribute('y'))])", policy)
+    rules = page.run("return $$(`${arguments[0]} line.rule`).map((one) => Number(one.getAttribute('y1')))", policy)
+    assert labels[0][0] == "0.55" and labels[-1][0] == "0.70" and [y for _, y in labels] == rules
+    page.click(f"{policy} summary")
+    page.wait(f"return $('{policy} tbody tr:nth-child(2) td')?.textContent === '0.645'")
+    # A point at the foot of the chart does not touch the numbers below.
+    foot, tops = page.run("""const [dot, ...labels] = [$("#runs .chart-card:nth-child(6) circle.dashed"), ...$$("#runs .chart-card:nth-child(6) text.center")];
+        return [dot.getBoundingClientRect().bottom, labels.map((one) => one.getBoundingClientRect().top)]""")
+    assert len(tops) > 3 and min(tops) > foot

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use latrunculi_engine::{EndReason, GameRecord, GameState, Rules, presets};
+use latrunculi_eval::learning::Round;
 use latrunculi_train::{ConfigSource, TrainConfig};
 use serde_json::{Value, json};
 
@@ -18,6 +19,12 @@ fn write_run(folder: &Path) {
     let config = TrainConfig::read(&ConfigSource::find("smoke").unwrap(), &[]).unwrap();
     fs::write(folder.join("config.toml"), config.to_text().unwrap()).unwrap();
     fs::write(folder.join("rulesets/bell.toml"), presets::ruleset("bell").unwrap().to_toml()).unwrap();
+}
+
+/// Returns the metrics of a round that trained and played nothing.
+fn round(generation: u64) -> Value {
+    let round = Round { generation, elapsed_secs: 60.0 * generation as f64, ..Round::default() };
+    serde_json::to_value(round).unwrap()
 }
 
 /// Writes a study with a page and one game of a ruleset of its own.
@@ -63,21 +70,75 @@ fn a_run_is_read_while_it_grows_is_cut_and_grows_again() {
         let mut file = OpenOptions::new().create(true).append(true).open(run.join("metrics.jsonl")).unwrap();
         file.write_all(text.as_bytes()).unwrap();
     };
-    add("{\"generation\":0}\n{\"generation\":1}\n{\"gener");
+    let lines: Vec<String> = (0..3).map(|generation| format!("{}\n", round(generation))).collect();
+    let (begun, rest) = lines[2].split_at(9);
+    add(&format!("{}{}{begun}", lines[0], lines[1]));
     let found = metrics(0);
-    assert_eq!(found["rounds"], json!([{ "generation": 0 }, { "generation": 1 }]), "the last line is not whole");
+    assert_eq!(found["rounds"], json!([round(0), round(1)]), "the last line is not whole");
     let next = found["next"].as_u64().unwrap();
     assert_eq!(metrics(next)["rounds"], json!([]));
-    add("ation\":2}\n");
-    assert_eq!(metrics(next)["rounds"], json!([{ "generation": 2 }]));
+    add(rest);
+    assert_eq!(metrics(next)["rounds"], json!([round(2)]));
 
     // A resumed run cuts its last rounds off.
-    fs::write(run.join("metrics.jsonl"), "{\"generation\":0}\n").unwrap();
+    fs::write(run.join("metrics.jsonl"), &lines[0]).unwrap();
     let again = metrics(next);
-    assert_eq!((&again["from"], &again["rounds"]), (&json!(0), &json!([{ "generation": 0 }])));
+    assert_eq!((&again["from"], &again["rounds"]), (&json!(0), &json!([round(0)])));
     // It may have grown beyond the place where the next line was expected, which is then in the middle of one.
-    fs::write(run.join("metrics.jsonl"), "{\"generation\":0,\"steps\":1000000000000}\n{\"generation\":1}\n").unwrap();
-    assert_eq!(metrics(5)["rounds"].as_array().unwrap().len(), 2);
+    fs::write(run.join("metrics.jsonl"), lines.concat()).unwrap();
+    assert_eq!((&metrics(5)["from"], metrics(5)["rounds"].as_array().unwrap().len()), (&json!(0), 3));
+}
+
+#[test]
+fn what_is_damaged_of_a_run_is_named_and_the_rest_is_told() {
+    let root = tempfile::tempdir().unwrap();
+    let run = root.path().join("runs/quick-1");
+    write_run(&run);
+    let served = serve(root.path());
+    let metrics = |from: usize| served.get(&format!("/api/runs/quick-1/metrics?from={from}")).json();
+    let begin = format!("{}\n", round(0));
+    fs::write(run.join("metrics.jsonl"), format!("{begin}{{\"gener:\n{}\n{{}}\n", round(1))).unwrap();
+    let found = metrics(0);
+    assert_eq!((&found["rounds"], &found["damaged"]["count"]), (&json!([round(0), round(1)]), &json!(2)));
+    let first = found["damaged"]["first"].as_str().unwrap();
+    assert!(first.starts_with("line 2: not the metrics of a round: ") && first.ends_with(" at column 8"), "{first}");
+    // Also where the reading begins in the middle of the file.
+    assert_eq!(metrics(begin.len())["damaged"], found["damaged"]);
+    assert_eq!(metrics(found["next"].as_u64().unwrap() as usize)["damaged"], Value::Null);
+
+    fs::write(run.join("config.toml"), "[network]\nblocks = \"many\"\n").unwrap();
+    fs::write(run.join("result.json"), "{").unwrap();
+    let about = served.get("/api/runs/quick-1").json();
+    let faults = about["faults"].to_string();
+    assert!(faults.contains("blocks") && faults.contains("result.json"), "{faults}");
+    assert_eq!((&about["rulesets"], &about["generations"]), (&json!(["bell"]), &json!(1)));
+    assert_eq!(metrics(0)["rounds"].as_array().unwrap().len(), 2);
+    // It is listed, and a folder without a configuration is named.
+    fs::create_dir(root.path().join("runs/stray")).unwrap();
+    fs::write(root.path().join("runs/stray/metrics.jsonl"), "").unwrap();
+    let listed = served.get("/api/runs").json();
+    assert_eq!((&listed["runs"][0]["faults"], &listed["without_config"]), (&about["faults"], &json!(["stray"])));
+}
+
+#[test]
+fn the_list_of_runs_says_how_far_each_has_come() {
+    let root = tempfile::tempdir().unwrap();
+    let run = root.path().join("runs/quick-1");
+    write_run(&run);
+    let verdict = |score: f64| json!({ "opponent": "random", "simulations": 8, "wins": 1, "draws": 0, "losses": 1, "score": score, "lower": 0.1, "upper": 0.9 });
+    let mut measured = round(1);
+    measured["verdicts"] = json!({ "bell": verdict(0.5) });
+    measured["games"] = json!(64);
+    fs::write(run.join("metrics.jsonl"), format!("{}\n{measured}\n{}\n", round(0), round(2))).unwrap();
+    let served = serve(root.path());
+    let listed = || served.get("/api/runs").json()["runs"][0].clone();
+    let told = listed();
+    assert_eq!((&told["verdicts"]["bell"]["score"], &told["is_final"]), (&json!(0.5), &json!(false)));
+    assert_eq!((&told["generations"], &told["elapsed_secs"]), (&json!(2), &json!(120.0)));
+    fs::write(run.join("result.json"), json!({ "state": {}, "verdicts": { "bell": verdict(0.75) } }).to_string())
+        .unwrap();
+    let told = listed();
+    assert_eq!((&told["verdicts"]["bell"]["score"], &told["is_final"]), (&json!(0.75), &json!(true)));
 }
 
 #[test]

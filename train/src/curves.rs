@@ -60,18 +60,28 @@ fn rounds(path: &Path) -> Result<(Vec<Round>, bool), Error> {
     }
     let text = read_text(path, METRICS_BYTES_MAX)?;
     let (whole, half) = text.rsplit_once('\n').unwrap_or(("", &text));
-    let read = |(index, line)| {
-        let wrong = || format!("{}, line {}: not the metrics of a round", path.display(), index + 1);
-        let round: Round = serde_json::from_str(line).with_context(wrong)?;
-        if !(round.elapsed_secs.is_finite() && round.elapsed_secs >= 0.0) {
-            bail!("{}: elapsed_secs of a round is not a time", path.display());
-        }
-        Ok(round)
-    };
+    let read = |(index, line)| read_round(line).with_context(|| format!("{}, line {}", path.display(), index + 1));
     Ok((whole.lines().enumerate().map(read).collect::<Result<_, Error>>()?, !half.is_empty()))
 }
 
-fn result(path: &Path) -> Result<Option<BTreeMap<String, RunMatch>>, Error> {
+/// Reads a line of a file of metrics.
+/// Error: what is wrong with it, and at which column.
+pub fn read_round(line: &str) -> Result<Round, Error> {
+    let wrong = |fault: serde_json::Error| {
+        Error::Refused(format!(
+            "not the metrics of a round: {}",
+            fault.to_string().replace("at line 1 column", "at column")
+        ))
+    };
+    let round: Round = serde_json::from_str(line).map_err(wrong)?;
+    if !(round.elapsed_secs.is_finite() && round.elapsed_secs >= 0.0) {
+        bail!("elapsed_secs of a round is not a time");
+    }
+    Ok(round)
+}
+
+/// Reads the matches of a run's result; `None` where there is none yet.
+pub fn result(path: &Path) -> Result<Option<BTreeMap<String, RunMatch>>, Error> {
     if !path.is_file() {
         return Ok(None);
     }

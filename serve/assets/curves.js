@@ -1,0 +1,94 @@
+// The charts of training runs: what is drawn, against what, and what it should look like.
+
+import { LineChart } from "/app/chart.js";
+import { el } from "/app/dom.js";
+import { gamesOf, kindOf } from "/app/runcards.js";
+
+// What the charts are drawn against, and where that stands in a round.
+export const AXES = {
+  generation: { title: "generation", read: ({ generation }) => generation },
+  minutes: { title: "minutes", read: ({ elapsed_secs }) => elapsed_secs / 60 },
+  samples: { title: "samples", read: ({ samples_total }) => samples_total },
+};
+const PERCENT = { unit: " %", low: 0, high: 100, middle: 50 };
+// Each chart, with what it should look like.
+const CHARTS = {
+  score: {
+    title: "Score of the network in its matches, % with 95 % intervals", ...PERCENT, isNamed: true,
+    note: "It should rise. Matches between have few games, so neighbours differ by chance; the final match has the most. 50 % is as strong as the opponent.",
+  },
+  policy: {
+    title: "Loss of the policy, less the entropy of its target", digits: 3,
+    note: "How far the policy is from what the searches chose; 0 is the same. It may rise for many generations, and that is right: while the network knows little, its searches add "
+      + "little that it could fail to predict. Later it should level off or fall slowly.",
+  },
+  value: {
+    title: "Loss of the value", low: 0, digits: 3,
+    note: "How badly the results of games are foreseen. It should fall fast, then slowly; 1.10 is knowing nothing, and 0 is never reached, as nobody knows the result of an open game.",
+  },
+  rate: { title: "Learning rate", low: 0, note: "As planned: it rises in the first steps, stays up and falls to nearly 0 towards the end." },
+  gradient: { title: "Length of the gradient", low: 0, digits: 3, note: "It should stay level or fall; single peaks are cut off. If it grows from generation to generation, the learning rate is too high." },
+  first: {
+    title: "First player’s score and draws in the training games, %", ...PERCENT,
+    note: "What the network makes of the rules: far from 50 % the first player has an advantage, and where draws come near 100 % there is little left to learn from.",
+  },
+  length: { title: "Actions per game", note: "It may rise or fall as the network learns what decides games. A jump says that it has found a new way to play." },
+  speed: { title: "Games per second", low: 0, note: "It should stay level, but for longer games. The first generations are faster where alpha-beta plays them." },
+};
+
+export class Curves {
+  constructor() {
+    this.charts = Object.fromEntries(Object.entries(CHARTS).map(([key, chart]) => [key, new LineChart(chart)]));
+    this.element = el("div", { class: "charts" }, Object.values(this.charts).map(({ element }) => element));
+  }
+
+  // Draws runs against one of the axes: the games and matches of a ruleset, or of all where it is empty.
+  draw(runs, axisKey, ruleset) {
+    const axis = AXES[axisKey];
+    const drawn = JSON.stringify([axisKey, ruleset, runs.map(({ name, color, next, rounds, about: { result } }) => [name, color, next, rounds.length, result])]);
+    if (drawn === this.drawn) return;
+    this.drawn = drawn;
+    const name = (run, what) => (runs.length > 1 ? `${run.name}${what ? ` ${what}` : ""}` : what || run.name);
+    const show = (key, lines) => this.charts[key].show(runs.flatMap(lines), axis.title);
+    const line = (run, read, what = "", isDashed = false) => ({
+      name: name(run, what),
+      color: `${run.color}${isDashed ? " dashed" : ""}`,
+      points: run.rounds.map((round) => [axis.read(round), read(round)]).filter(([, y]) => Number.isFinite(y)),
+    });
+    const one = (key, read) => show(key, (run) => [line(run, read)]);
+    show("score", (run) => scores(run, ruleset, axis, (what) => name(run, what)));
+    const trained = (read) => (round) => (round.steps > 0 ? read(round.losses) : NaN);
+    one("policy", trained(({ policy, target_entropy }) => policy - target_entropy));
+    one("value", trained(({ value }) => value));
+    one("rate", trained(({ learning_rate }) => learning_rate));
+    one("gradient", trained(({ gradient_norm }) => gradient_norm));
+    one("speed", ({ games_per_sec }) => games_per_sec);
+    const games = (key, factor) => (round) => factor * ((ruleset === "" ? round : round.rulesets?.[ruleset])?.[key] ?? NaN);
+    show("first", (run) => [
+      line(run, games("first_player_score", 100), "first player’s score"),
+      line(run, games("draw_rate", 100), "draws", true),
+    ]);
+    one("length", games("actions_mean", 1));
+  }
+}
+
+// The matches of a run, by opponent and simulations, and the final one; those of one ruleset, or their mean.
+function scores(run, ruleset, axis, name) {
+  const lines = new Map();
+  const note = (round, verdicts, isFinal) => {
+    const kept = Object.entries(verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
+    for (const [kind, found] of Map.groupBy(kept, (verdict) => `${isFinal ? "final match, " : ""}${kindOf(verdict)}, ${gamesOf(verdict)} games`)) {
+      const mean = (key) => (100 * found.reduce((sum, verdict) => sum + verdict[key], 0)) / found.length;
+      const keys = found.length === 1 ? ["score", "lower", "upper"] : ["score"];
+      if (!lines.has(kind)) lines.set(kind, { isFinal, points: [] });
+      lines.get(kind).points.push([axis.read(round), ...keys.map(mean)]);
+    }
+  };
+  for (const round of run.rounds) note(round, round.verdicts, false);
+  const { result } = run.about;
+  if (result?.verdicts) {
+    const { generations, elapsed_secs, samples } = result.state ?? {};
+    note({ ...run.rounds.at(-1), ...(result.state ? { generation: generations, elapsed_secs, samples_total: samples } : {}) }, result.verdicts, true);
+  }
+  return [...lines].map(([kind, { isFinal, points }], at) => ({ name: name(kind), color: `${run.color}${isFinal ? " final" : at ? " dashed" : ""}`, points: points.filter(([x]) => Number.isFinite(x)) }));
+}

@@ -1,0 +1,115 @@
+// What is said of training runs: a table of all, and a card for each that is drawn.
+
+import { button, el } from "/app/dom.js";
+
+// How many of the newest runs the table has before all are asked for.
+const NEWEST = 10;
+
+const percent = (share) => (100 * share).toFixed(1);
+const whole = (number) => number.toLocaleString("en");
+const plural = (number, one) => `${whole(number)} ${one}${number === 1 ? "" : "s"}`;
+
+// The games of a match, and what it was played against.
+export const gamesOf = ({ wins, draws, losses }) => wins + draws + losses;
+export const kindOf = ({ opponent, simulations }) => `against ${opponent} with ${simulations} simulations`;
+
+// Says how strong the network was when it was last measured in each ruleset, and by what matches; null before.
+function strength({ verdicts, is_final }) {
+  const all = Object.values(verdicts);
+  if (!all.length) return null;
+  const against = `${[...new Set(all.map(kindOf))].join(", ")}, ${plural(gamesOf(all[0]), "game")}${all.length > 1 ? " each" : ""}${is_final ? " (final match)" : ""}`;
+  if (all.length === 1) return [`${percent(all[0].score)} % [${percent(all[0].lower)}, ${percent(all[0].upper)}]`, against];
+  const scores = all.map(({ score }) => score);
+  const mean = scores.reduce((sum, score) => sum + score, 0) / all.length;
+  return [`mean ${percent(mean)} %, worst ${percent(Math.min(...scores))} %`, `in ${all.length} rulesets, ${against}`];
+}
+
+const rulesetsOf = ({ rulesets }) => (rulesets.length > 3 ? `${rulesets.length} rulesets` : rulesets.join(", "));
+
+const stateOf = ({ is_running, result }) => (is_running ? "running" : result ? "finished" : "stopped");
+
+// A table of all runs, the newest first, from which those that are drawn are chosen. `colors` has the colour of each chosen one,
+// `choose` is called with the name of one and whether it is to be drawn, `showAll` to see the old ones.
+export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
+  const heads = ["Run", "State", "Rulesets", "Score when last measured", "Minutes", "Generations"];
+  const shown = runs.filter(({ name }, index) => isAll || index < NEWEST || colors.has(name));
+  const row = (run) => {
+    const color = colors.get(run.name);
+    const [score, against] = strength(run) ?? ["–", ""];
+    const box = el("input", {
+      type: "checkbox", "aria-label": `Draw ${run.name}`, checked: Boolean(color), disabled: isFull && !color, onchange: () => choose(run.name, box.checked),
+    });
+    const cells = [
+      [stateOf(run), run.seconds_since_written === null ? "no round yet" : `last round ${roughly(run.seconds_since_written)} ago`, run.faults.length ? el("span", { class: "fault below" }, "damaged") : null],
+      [rulesetsOf(run)], [score, against],
+      [run.elapsed_secs === null ? "–" : whole(Math.round(run.elapsed_secs / 60))], [whole(run.generations)],
+    ];
+    return el("tr", {},
+      el("th", { scope: "row" }, box, el("span", { class: `swatch ${color ?? "none"}` }), el("a", { href: `#runs/${encodeURIComponent(run.name)}` }, run.name)),
+      cells.map(([text, below, fault], at) => el("td", { class: at < 3 ? "text" : null, "data-label": heads[at + 1] }, text, below ? el("span", { class: "soft below" }, below) : null, fault)));
+  };
+  return el("div", {},
+    el("table", { class: "stacks" },
+      el("thead", {}, el("tr", {}, heads.map((head, at) => el("th", { scope: "col", class: at < 4 ? "text" : null }, head)))),
+      el("tbody", {}, shown.map(row))),
+    shown.length < runs.length ? button(`Show all ${runs.length} runs`, showAll) : null);
+}
+
+// Says what a run is and where it stands; `play` is called with an agent, the run and a ruleset.
+export function runCard(run, play) {
+  const { about, rounds } = run;
+  const last = rounds.at(-1);
+  const rows = [
+    about.network ? ["Network", about.network] : null,
+    about.simulations ? ["Simulations per decision", whole(about.simulations)] : null,
+    ["Rulesets", rulesetsOf(about)],
+    // The last round may train on without games.
+    ["Generations", whole(rounds.filter(({ games }) => games > 0).length)],
+    last ? ["Training steps", whole(last.steps_total)] : null,
+    last ? ["Samples", whole(last.samples_total)] : null,
+    last ? ["Time", duration(last.elapsed_secs)] : null,
+    ["Strength", strength(about)?.join(" ") ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
+    ["State", state(about)],
+  ];
+  return el("section", { class: "card", "aria-label": run.name },
+    el("h2", {}, el("span", { class: `swatch ${run.color}` }), run.name),
+    faultsOf(run).map((fault) => el("p", { class: "fault" }, fault)),
+    el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
+    el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, about.rulesets[0]), { class: "main" }) : null,
+      about.files.map((file) => link(about.name, file))));
+}
+
+// Says what is wrong with the files of a run, and with the last look at it.
+function faultsOf({ about, damaged, fault }) {
+  const left = damaged?.count === 1 ? "This line is" : `${whole(damaged?.count ?? 0)} such lines are`;
+  return [...about.faults, damaged ? `metrics.jsonl, ${damaged.first}. ${left} left out.` : null, fault].filter(Boolean);
+}
+
+// A file of a run: the learning curve opens, the others are kept.
+function link(run, file) {
+  const href = `/runs/${encodeURIComponent(run)}/${file}`;
+  if (file.endsWith(".html")) return el("a", { href, target: "_blank", rel: "noopener" }, "Learning curve");
+  return el("a", { href, download: `${run}-${file}` }, file);
+}
+
+function state({ result, is_running, path, has_store, seconds_since_written: since }) {
+  const last = since === null ? "no round yet" : `last round ${duration(since)} ago`;
+  if (is_running) return `running, ${last}`;
+  const store = has_store ? " --store URL, the store that it had" : "";
+  return result ? "finished" : `not running, ${last}${path ? `; continue with: latrunculi train --resume ${quoted(path)}${store}` : ""}`;
+}
+
+// Returns a path as a shell takes it for one word.
+function quoted(path) {
+  return /^[\w\-./:@%+=,]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
+}
+
+function duration(seconds) {
+  const [days, hours, minutes] = [Math.floor(seconds / 86400), Math.floor((seconds % 86400) / 3600), Math.floor((seconds % 3600) / 60)];
+  if (days) return `${days} d ${hours} h`;
+  if (hours) return `${hours} h ${minutes} min`;
+  return minutes ? `${minutes} min ${Math.floor(seconds % 60)} s` : `${Math.floor(seconds)} s`;
+}
+
+// A duration that does not change with every look.
+const roughly = (seconds) => (seconds < 60 ? "less than a minute" : duration(seconds).replace(/ \d+ s$/, ""));
