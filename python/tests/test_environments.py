@@ -2,6 +2,7 @@
 
 import itertools
 import os
+import pickle
 import warnings
 
 import latrunculi
@@ -28,9 +29,11 @@ def test_pettingzoo_seed(aec):
     pettingzoo_test.seed_test(aec, num_cycles=60)
 
 
-def test_pettingzoo_save_obs(aec, tmp_path, monkeypatch):
+def test_pettingzoo_save_obs(aec, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     pettingzoo_test.test_save_obs(aec())
+    # It saves images; planes with a mask are none, and it says so.
+    assert "did not save" in capsys.readouterr().out
 
 
 def test_pettingzoo_render(aec, capsys):
@@ -121,6 +124,29 @@ def test_openspiel(ruleset):
     bot = mcts.MCTSBot(game, 1.4, 5, mcts.RandomRolloutEvaluator(1, rng), random_state=rng, solve=False)
     assert bot.step(state) in state.legal_actions()
     assert np.array_equal(state.observation_tensor(0), state.game.observation(1).ravel())
+
+
+def test_alphazero_of_openspiel_learns_from_it(ruleset):
+    pyspiel = pytest.importorskip("pyspiel")
+    from open_spiel.python.algorithms.alpha_zero import utils
+
+    import latrunculi.open_spiel  # noqa: F401
+
+    game = pyspiel.load_game("latrunculi", {"ruleset": ruleset})
+    # Its processes get copies of the game.
+    assert str(pickle.loads(pickle.dumps(game)).new_initial_state()) == str(game.new_initial_state())
+    shape, count = game.observation_tensor_shape(), game.num_distinct_actions()
+    build = utils.api_selector("nnx").Model.build_model
+    model = build("conv2d", shape, count, nn_width=8, nn_depth=1, weight_decay=1e-4, learning_rate=0.01, path=None)
+    state = game.new_initial_state()
+    value, policy = model.inference(state.observation_tensor(), state.legal_actions_mask())
+    assert -1 <= value <= 1 and np.flatnonzero(np.asarray(policy) > 1e-6).tolist() == state.legal_actions()
+    wanted = np.zeros(count, np.float32)
+    wanted[state.legal_actions()[0]] = 1
+    seen = np.asarray(state.observation_tensor(), np.float32)
+    one = utils.TrainInput(observation=seen, legals_mask=np.asarray(state.legal_actions_mask()), policy=wanted, value=np.float32(1))
+    losses = [model.update(utils.TrainInput.stack([one] * 4)).total for _ in range(8)]
+    assert losses[-1] < losses[0]
 
 
 def test_openspiel_loads_every_ruleset_by_name():

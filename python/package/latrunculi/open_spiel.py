@@ -50,6 +50,10 @@ class LatrunculiGame(pyspiel.Game):
         )
         super().__init__(_TYPE, info, params)
 
+    # OpenSpiel's AlphaZero hands the game to its processes.
+    def __reduce__(self):
+        return _load, (str(self),)
+
     def new_initial_state(self) -> LatrunculiState:
         return LatrunculiState(self)
 
@@ -101,6 +105,11 @@ class LatrunculiObserver:
 
     def string_from(self, state: LatrunculiState, player: int) -> str:
         return state.game.position
+
+
+def _load(text: str) -> pyspiel.Game:
+    """Loads a game where this module is, in another process too."""
+    return pyspiel.load_game(text)
 
 
 pyspiel.register_game(_TYPE, LatrunculiGame)
