@@ -128,6 +128,7 @@ def test_openspiel(ruleset):
 
 def test_alphazero_of_openspiel_learns_from_it(ruleset):
     pyspiel = pytest.importorskip("pyspiel")
+    pytest.importorskip("flax")
     from open_spiel.python.algorithms.alpha_zero import utils
 
     import latrunculi.open_spiel  # noqa: F401
