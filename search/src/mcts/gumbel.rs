@@ -240,3 +240,23 @@ impl GumbelRoot {
         best.iter().find_map(|&(.., index)| index).unwrap_or(0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::tree::{Bounds, ValueSum};
+    use super::*;
+
+    #[test]
+    fn a_policy_that_underflows_is_spread_over_the_visited_actions() {
+        let edge = |prior: f32, visits: u32| {
+            let (value_sum, bounds) = (ValueSum::default(), Bounds::OPEN);
+            Edge { prior, visits, value_sum, child: 0, bounds }
+        };
+        // What is best has no prior, and what has one is infinitely worse.
+        let edges = [edge(0.0, 2), edge(1.0, 0), edge(0.0, 1), edge(0.0, 0)];
+        let completion = Completion { mixed_value: -1.0, visits_sum: 3, slope: 1e4, origin: -1.0, greatest: 1.0 };
+        let mut policy = [1.0, -1.0, 1.0, -1.0];
+        completion.improve(&edges, &mut policy);
+        assert_eq!(policy, [0.5, 0.0, 0.5, 0.0]);
+    }
+}
