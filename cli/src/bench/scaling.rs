@@ -29,6 +29,8 @@ struct Row {
     selfplay_evaluations_per_sec: f64,
     training_samples_per_sec: Option<f64>,
     search_simulations_per_sec: f64,
+    /// Of one search, which uses one core.
+    alphabeta_nodes_per_sec: f64,
 }
 
 /// Measures the network of the program in `bell`: with 1, 2, 4 and so on of the cores that this process may use, each by a process that
@@ -43,7 +45,8 @@ pub(super) fn run(args: &ScalingArgs) -> anyhow::Result<()> {
         .right("cores", 5, |row: &Row| row.cores.to_string())
         .right("self-play, evaluations/s", 24, |row| rate(row.selfplay_evaluations_per_sec))
         .right("training, samples/s", 19, |row| super::or_dash(row.training_samples_per_sec, 0))
-        .right("one search, simulations/s", 25, |row| rate(row.search_simulations_per_sec));
+        .right("one search, simulations/s", 25, |row| rate(row.search_simulations_per_sec))
+        .right("alpha-beta, nodes/s", 19, |row| rate(row.alphabeta_nodes_per_sec));
     table.print(args.json, counts.into_iter().map(|cores| measure(cores, args.seconds)))
 }
 
@@ -63,11 +66,13 @@ fn measure(cores: usize, seconds: f64) -> anyhow::Result<Row> {
     let training = of("bench training --blocks 6 --channels 64 --threads CORES --seconds SECONDS --json");
     let training = training.inspect_err(|error| eprintln!("note: no training on {cores} cores: {error}")).ok();
     let search = of("analyse bell --agent net:seconds=SECONDS --json")?;
+    let alphabeta = of("analyse bell --agent alphabeta:seconds=SECONDS --best 1 --json")?;
     Ok(Row {
         cores,
         selfplay_evaluations_per_sec: number(&selfplay, "evaluations_per_sec")?,
         training_samples_per_sec: training.and_then(|found| found["samples_per_sec"].as_f64()),
         search_simulations_per_sec: number(&search, "effort")? / seconds,
+        alphabeta_nodes_per_sec: number(&alphabeta, "effort")? / seconds,
     })
 }
 
