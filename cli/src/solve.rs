@@ -107,7 +107,7 @@ impl Share {
 
     fn text(&self) -> String {
         let share = 100.0 * self.count as f64 / self.of as f64;
-        self.interval.map_or_else(|| "-".to_owned(), |interval| format!("{share:.1} {:.1}", interval.percent()))
+        self.interval.map_or_else(|| "-".to_owned(), |interval| format!("{share:.1} {:.0}", interval.percent()))
     }
 }
 
@@ -261,9 +261,9 @@ fn text(solution: &Solution) -> String {
         );
         let agents = Table::new()
             .left("agent", 0, |row: &Knowledge| row.agent.clone())
-            .left("keeps a win, %", 17, |row| row.kept_wins.text())
-            .left("keeps a draw, %", 17, |row| row.kept_draws.text())
-            .left("value right, %", 17, |row| row.named.map_or_else(|| "-".to_owned(), |named| named.text()));
+            .left("keeps a win, %", 14, |row| row.kept_wins.text())
+            .left("keeps a draw, %", 14, |row| row.kept_draws.text())
+            .left("value right, %", 14, |row| row.named.map_or_else(|| "-".to_owned(), |named| named.text()));
         parts.extend([wrapped(&how, 0), agents.lines(&solution.agents).join("\n")]);
     }
     parts.join("\n")
