@@ -215,7 +215,9 @@ fn a_summary_says_that_it_verifies_nothing() {
 fn studies_and_ratings_are_told_for_what_they_are() {
     let shell = Shell::new();
     shell.prints("balance --rulesets savard --agents greedy --max-games 4 --compensation=1 --out study");
-    shell.prints("rate greedy random --ruleset savard --games 4 --out rating");
+    let told = shell.prints("rate greedy random --ruleset savard --games 4 --out rating");
+    // What so few games cannot test is not told.
+    assert!(told.contains("the fit") && !told.contains("none:"), "{told}");
     for (path, kind) in [
         ("study", "study"),
         ("study/study.json", "plan of a study"),

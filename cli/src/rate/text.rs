@@ -166,22 +166,27 @@ fn fit_text(table: &RatingTable) -> String {
         }
     };
     let tests = "games of one opening taken as independent: p is too small where openings matter";
-    let test = |found: Test<(f64, usize, f64)>| match found {
-        Test::Done((statistic, degrees, p)) => format!("χ² {statistic:.2} of {degrees}, p {p:.3}"),
-        Test::Refused(reason) => format!("none: {reason}"),
+    // Why a test could not be made stands in the JSON alone.
+    let test = |name: &'static str, found: Test<(f64, usize, f64)>| match found {
+        Test::Done((statistic, degrees, p)) => Some((name, format!("χ² {statistic:.2} of {degrees}, p {p:.3}"))),
+        Test::Refused(_) => None,
     };
     let ratio = |found: &LikelihoodRatio| (found.statistic, found.degrees, found.p);
     let advantage = format!("{:+.1} Elo  {:+.1}", Number(table.advantage.value), table.advantage.interval);
-    let fit = [
-        ("model", model),
-        ("first-move advantage γ", advantage),
-        ("errors", errors.to_owned()),
-        ("tests", tests.to_owned()),
-        ("model fits", test(table.goodness_of_fit.map(|test| (test.statistic, test.degrees, test.p)))),
-        ("no advantage", test(table.advantage_test.map(ratio))),
-        ("same for all agents", test(table.constant_advantage_test.map(ratio))),
-        ("same at all strengths", test(table.advantage_by_strength.map(|found| ratio(&found.likelihood_ratio)))),
-    ];
+    let found: Vec<_> = [
+        test("model fits", table.goodness_of_fit.map(|test| (test.statistic, test.degrees, test.p))),
+        test("no advantage", table.advantage_test.map(ratio)),
+        test("same for all agents", table.constant_advantage_test.map(ratio)),
+        test("same at all strengths", table.advantage_by_strength.map(|found| ratio(&found.likelihood_ratio))),
+    ]
+    .into_iter()
+    .flatten()
+    .collect();
+    let mut fit = vec![("model", model), ("first-move advantage γ", advantage), ("errors", errors.to_owned())];
+    if !found.is_empty() {
+        fit.push(("tests", tests.to_owned()));
+        fit.extend(found);
+    }
     format!("\nthe player who begins, against an equal\n{}\nthe fit\n{}", facts(2, &against_an_equal), facts(2, &fit))
 }
 
