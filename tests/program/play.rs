@@ -24,6 +24,12 @@ fn played(options: &str, lines: &str) -> String {
 }
 
 #[test]
+fn the_rest_of_the_stones_is_placed_for_a_person() {
+    let said = played("dutch-8x8-placement --second greedy --hint greedy", "@c3\nplace\nposition\nplace\nquit\n");
+    assert_contains(&said, &[" - move - ", "there is nothing to place"]);
+}
+
+#[test]
 fn a_person_plays_with_words_however_short_and_is_told_what_was_wrong() {
     let lines = "\nhelp\nmoves\nb1-b2\nc2-c9\nnonsense\nundo\nh8-h7\nposition\nc2c3\nundo\nc3\nc2-c3\nsave\nquit\n";
     let said = played(&(won() + " random"), lines);

@@ -4,13 +4,14 @@ use std::io::Write;
 use std::path::Path;
 
 use anyhow::{bail, ensure};
-use latrunculi_engine::GameState;
+use latrunculi_engine::{GameState, Phase};
 use latrunculi_train::error_chain;
 
 use super::session::{Adviser, Next, Seat, Session};
 use super::thinking::{opinion, think};
 use super::words::{Meaning, understand};
 use super::{curve, listing};
+use crate::game::Game;
 use crate::lines::{COLUMNS, beside};
 use crate::rulesets::rules_text;
 
@@ -23,6 +24,7 @@ const HELP: &str = "Type an action or a command:
   moves       lists the legal actions       rules       says the rules in words
   board       draws the board again         position    shows it as one line
   hint        asks an agent for its choice
+  place       places the rest of the stones, yours as the hints would
   undo        takes back to your last choice; undo 3 takes back three actions
   resign      resigns the game
   record      lists the actions of the game
@@ -76,6 +78,10 @@ impl Session {
             "moves" => writeln!(output, "{}", self.listed_moves())?,
             "rules" => write!(output, "{}", rules_text(self.game.state().rules()))?,
             "hint" => self.hint(output)?,
+            "place" => {
+                self.place_the_rest()?;
+                return Ok(Next::Draw);
+            }
             "curve" => match curve::curve(&self.game) {
                 Some(curve) => write!(output, "{curve}")?,
                 None => writeln!(output, "no agent has said yet what it thinks of this game")?,
@@ -120,6 +126,28 @@ impl Session {
         writeln!(output, "{name}{early}: {}", opinion(&state, &choice))?;
         if let Some(notice) = notice {
             writeln!(output, "{}", beside("note: ", notice))?;
+        }
+        Ok(())
+    }
+
+    /// Lets each agent place its stones and the adviser those of people, until all are placed or Ctrl-C is pressed.
+    fn place_the_rest(&mut self) -> anyhow::Result<()> {
+        let is_placing = |game: &Game| !game.is_over() && game.state().position().phase() == Phase::Placement;
+        ensure!(is_placing(&self.game), "there is nothing to place");
+        while is_placing(&self.game) {
+            let state = self.game.state().clone();
+            let (agent, name) = match &mut self.seats[state.player_to_act().index()] {
+                Seat::Human => (&mut self.adviser.agent, &self.adviser.name),
+                Seat::Agent(agent, name) => (agent, &*name),
+            };
+            let (choice, is_stopped) = think(agent.as_mut(), name, &state, &self.interrupt)?;
+            if is_stopped {
+                break;
+            }
+            match self.seats[state.player_to_act().index()] {
+                Seat::Human => self.game.play(choice.action),
+                Seat::Agent(..) => self.game.play_choice(&choice),
+            }
         }
         Ok(())
     }

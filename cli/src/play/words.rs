@@ -6,8 +6,9 @@ use latrunculi_engine::{Action, ActionKind, GameState};
 use crate::explain::{listed, why_not};
 
 /// The commands, in the order of `help`.
-pub(super) const COMMANDS: [&str; 13] = [
-    "help", "moves", "board", "rules", "hint", "undo", "resign", "save", "load", "record", "curve", "position", "quit",
+pub(super) const COMMANDS: [&str; 14] = [
+    "help", "moves", "board", "rules", "hint", "place", "undo", "resign", "save", "load", "record", "curve",
+    "position", "quit",
 ];
 
 const ALIASES: [(&str, &str); 6] = [
