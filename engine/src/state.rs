@@ -8,7 +8,7 @@ use crate::outcome::{EndReason, Outcome};
 use crate::player::Player;
 use crate::position::Position;
 use crate::rules::Rules;
-use crate::ruleset::{NoMove, QuietResult, Repetition};
+use crate::ruleset::{Eliminate, NoMove, QuietResult, Repetition};
 use crate::squares::SquareSet;
 use crate::zobrist;
 
@@ -114,6 +114,14 @@ impl GameState {
     #[must_use]
     pub fn end_words(&self) -> Option<String> {
         let reason = self.outcome?.reason;
+        let end = &self.rules.ruleset().end;
+        if reason == EndReason::Eliminated {
+            let what = if end.eliminate == Eliminate::AllPieces { "pieces" } else { "men" };
+            return Some(match end.eliminate_at {
+                0 => format!("all {what} captured"),
+                limit => format!("{what} captured down to {limit}"),
+            });
+        }
         if reason != EndReason::Blockade {
             return Some(reason.words().to_owned());
         }
@@ -122,7 +130,7 @@ impl GameState {
             _ => "both sides blocked".to_owned(),
         };
         let [first, second] = self.rules.counted_pieces(&self.position);
-        Some(match self.rules.ruleset().end.quiet_result {
+        Some(match end.quiet_result {
             QuietResult::Draw => words,
             QuietResult::MostPieces => format!("{words}, {} pieces to {}", first.max(second), first.min(second)),
         })

@@ -29,7 +29,7 @@ use maud::{DOCTYPE, Markup, PreEscaped, html};
 pub use board::position_svg;
 pub use figure::first_player_svg;
 pub use learning::learning_html;
-pub use rules::rules_in_words;
+pub use rules::{capture_in_brief, rules_in_words};
 
 use crate::study::StudySummary;
 use crate::study::summary::{AgentSummary, CellSummary, RulesetSummary};

@@ -1,8 +1,9 @@
 // The editor of a ruleset: a field for each parameter, made from the program's table, and checked by the program as one types.
 
 import { ask, rulesOf } from "/app/api.js";
+import { arrayField } from "/app/arrayfield.js";
 import { Board } from "/app/board.js";
-import { attempt, button, download, el, say } from "/app/dom.js";
+import { attempt, button, download, el, say, showText, sureButton } from "/app/dom.js";
 import { readPieces } from "/app/game.js";
 import { add, freeId, hasOwn, isOwn, rulesInWords } from "/app/shelf.js";
 
@@ -25,6 +26,17 @@ export class Editor {
     this.done = done;
     this.play = play;
     this.element = el("section", { class: "editor", "aria-label": "Change a ruleset", hidden: true });
+    addEventListener("beforeunload", (event) => { if (this.isChanged) event.preventDefault(); });
+  }
+
+  // Tells whether there are changes that would be lost.
+  get isChanged() {
+    return !this.element.hidden && this.written() !== this.first;
+  }
+
+  // All that stands in the fields.
+  written() {
+    return JSON.stringify([...this.fields.values()].map(({ read }) => read()));
   }
 
   close() {
@@ -41,11 +53,15 @@ export class Editor {
     this.fields = new Map();
     const parts = TEXTS.map(([name, label, hint]) => this.field(name, label, hint, textInput(texts[name])));
     const groups = Map.groupBy(table, ({ name }) => name.split(".")[0]);
-    const grouped = [...groups].map(([group, parameters]) => el("fieldset", { class: "card" }, el("legend", {}, HEADINGS[group] ?? group),
+    this.groups = [...groups].map(([group, parameters]) => el("fieldset", { class: "card" }, el("legend", {}, HEADINGS[group] ?? group),
       el("div", { class: "fields" }, parameters.map((parameter) => this.parameter(parameter, about.parameters[parameter.name].value)))));
+    this.idle = el("p", { class: "soft" });
+    this.first = this.written();
     this.verdict = el("p", { class: "verdict", role: "status" });
     this.board = new Board();
     this.words = el("div", { class: "prose" });
+    this.before = el("p", { class: "fault", hidden: true });
+    this.preview = el("div", { class: "card preview" }, this.before, this.board.element, this.words);
     const act = (text, work, attributes) => button(text, () => attempt(work), attributes);
     this.ready = [
       act("Play it", async () => this.play(await this.keep()), { class: "main" }),
@@ -53,9 +69,9 @@ export class Editor {
       act("Save as a file", () => download(`${this.read("id")}.toml`, this.text)),
     ];
     this.element.replaceChildren(
-      el("div", { class: "card ready" }, this.verdict, el("div", { class: "row" }, this.ready, button("Leave it", () => this.done(null)))),
-      el("div", {}, el("fieldset", { class: "card" }, el("legend", {}, `A ruleset that begins as ${about.id}`), el("div", { class: "fields" }, parts)), grouped),
-      el("div", { class: "card preview" }, this.board.element, this.words));
+      el("div", { class: "card ready" }, this.verdict, el("div", { class: "row" }, this.ready, sureButton("Leave it", "Leave it and lose the changes?", () => this.isChanged, () => this.done(null)))),
+      el("div", {}, el("fieldset", { class: "card" }, el("legend", {}, `A ruleset that begins as ${about.id}`), el("div", { class: "fields" }, parts)), this.groups, this.idle),
+      this.preview);
     this.element.hidden = false;
     await this.check();
     this.fields.get("id").input.focus();
@@ -68,21 +84,23 @@ export class Editor {
   }
 
   parameter({ name, meaning, ...kind }, value) {
-    const { input, read } = inputOf(kind, value);
-    return this.field(name, meaning, name, { input, read, begun: JSON.stringify(read()) });
+    const { input, read, fit } = inputOf(kind, value);
+    return this.field(name, meaning, name, { input, read, fit, begun: JSON.stringify(read()) });
   }
 
   // A field with its label, what it is called in files, and the place where its faults stand.
-  field(name, label, hint, { input, read, begun }) {
+  field(name, label, hint, { input, read, fit, begun }) {
     const fault = el("span", { class: "fault-here", id: `fault-of-${name}` });
     input.setAttribute("aria-describedby", fault.id);
     input.addEventListener("input", () => {
       clearTimeout(this.timer);
       this.timer = setTimeout(() => attempt(() => this.check()), CALM);
     });
-    this.fields.set(name, { input, read, begun, fault });
-    // A group of boxes has a name of its own.
-    return el(input.role === "group" ? "div" : "label", { class: "field" }, el("span", {}, label, hint ? [" ", el("code", {}, hint)] : null), input, fault);
+    // A group of controls has a name of its own.
+    const element = el(input.role === "group" ? "div" : "label", { class: "field" }, el("span", {}, label, hint ? [" ", el("code", {}, hint)] : null), input, fault);
+    if (input.role === "group") input.setAttribute("aria-label", label);
+    this.fields.set(name, { input, read, fit, begun, fault, element });
+    return element;
   }
 
   read(name) {
@@ -96,21 +114,29 @@ export class Editor {
     const values = Object.fromEntries(changed.map(([name, { read }]) => [name, read()]));
     const texts = Object.fromEntries(TEXTS.map(([name]) => [name, this.read(name)]));
     const asked = this.asked = {};
-    const { text, faults, notes } = await ask("/api/rules/edit", { ruleset: begun.key, ...texts, values });
+    const sides = ["board.files", "board.ranks"].map((name) => this.read(name));
+    if (sides.every((side) => side >= 4 && side <= 16)) this.fields.get("setup.array").fit(...sides);
+    const { text, faults, notes, idle } = await ask("/api/rules/edit", { ruleset: begun.key, ...texts, values });
     if (asked !== this.asked || begun !== this.begun) return;
     this.text = text;
     const isChangedOne = isOwn(begun) && begun.id === texts.id;
     if (hasOwn(texts.id) && !isChangedOne) notes.push({ field: "id", message: "takes the place of your ruleset of this name" });
-    for (const [name, { input, fault }] of this.fields) {
+    for (const [name, { input, fault, element }] of this.fields) {
       const said = (list) => list.filter(({ field }) => field === name).map(({ message }) => message);
       const wrong = said(faults);
       input.setAttribute("aria-invalid", String(wrong.length > 0));
       fault.textContent = [...wrong, ...said(notes)].join("; ");
       fault.classList.toggle("soft", !wrong.length);
+      element.hidden = idle.includes(name) && !fault.textContent;
     }
+    for (const group of this.groups) group.hidden = [...group.querySelectorAll(".field")].every(({ hidden }) => hidden);
+    const hidden = [...this.fields.values()].filter(({ element }) => element.hidden).length;
+    showText(this.idle, hidden ? `${hidden} settings are not shown: with these rules they change nothing.` : "");
     for (const one of this.ready) one.disabled = text === null;
     const count = changed.length ? `Changed: ${changed.map(([name]) => name).join(", ")}` : `Its rules are those of ${begun.id}`;
     this.verdict.textContent = text !== null ? `It can be played. ${count}.` : `It cannot be played yet. The reasons stand at ${[...new Set(faults.map(({ field }) => field))].join(", ")}.`;
+    this.preview.classList.toggle("old", text === null);
+    showText(this.before, text === null ? "As it was when it could be played last:" : "");
     if (text === null) return;
     const about = await rulesOf(text);
     if (asked !== this.asked) return;
@@ -125,23 +151,25 @@ function textInput(value) {
 }
 
 // Returns the input for a kind of value, and how it is read.
-function inputOf({ kind, low, high, is_optional, names }, value) {
+function inputOf({ kind, low, high, is_optional, names, words }, value) {
   if (kind === "integer") {
     const input = el("input", { type: "number", min: low, max: high, step: 1, value, placeholder: is_optional ? "none" : null });
-    const number = () => (Number.isNaN(input.valueAsNumber) ? null : input.valueAsNumber);
-    return { input, read: number };
+    // What is no whole number is told as it was typed.
+    const read = () => {
+      if (input.value === "") return is_optional && !input.validity.badInput ? null : "";
+      return Number.isSafeInteger(Number(input.value)) ? Number(input.value) : input.value;
+    };
+    return { input, read };
   }
   if (kind === "boolean") return chosen([["true", "yes"], ["false", "no"]], value, (text) => text === "true");
-  if (kind === "choice") return chosen(names.map((name) => [name, name]), value, (text) => text);
+  if (kind === "choice") return chosen(names.map((name, at) => [name, words[at]]), value, (text) => text);
   if (kind === "set") {
     const boxes = names.map((name) => el("input", { type: "checkbox", value: name, checked: value.includes(name) }));
-    const input = el("div", { class: "row boxes", role: "group" }, boxes.map((box) => el("label", {}, box, " ", box.value)));
+    const input = el("div", { class: "row boxes", role: "group" }, boxes.map((box, at) => el("label", {}, box, " ", words[at])));
     input.role = "group";
     return { input, read: () => boxes.filter((box) => box.checked).map((box) => box.value) };
   }
-  const input = el("textarea", { rows: value ? value.split("\n").length : 3, spellcheck: "false", placeholder: "none" });
-  input.value = value ?? "";
-  return { input, read: () => input.value.trim() || null };
+  return arrayField(value);
 }
 
 function chosen(options, value, read) {

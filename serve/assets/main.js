@@ -48,8 +48,8 @@ function decoded(text) {
   }
 }
 
-// Shows the part that the address names.
-async function show() {
+// Shows the part that the address names; `isGoing` tells that a link or a button led there.
+async function show(isGoing) {
   const [name, ...rest] = location.hash.slice(1).split("/").map(decoded);
   const wanted = Object.hasOwn(make, name) ? name : "play";
   if (current !== wanted) {
@@ -57,6 +57,7 @@ async function show() {
     showFault(null);
   }
   current = wanted;
+  if (isGoing) scrollTo(0, 0);
   for (const other of Object.keys(make)) place(other).hidden = other !== wanted;
   for (const link of document.querySelectorAll("header nav a")) {
     if (link.getAttribute("href") === `#${wanted}`) link.setAttribute("aria-current", "page");
@@ -71,6 +72,7 @@ async function show() {
     const { fault } = parts.play;
     parts.play.fault = null;
     if (fault) throw fault;
+    if (name && name !== wanted) throw new Error(`There is no part ${name} of this page. Choose one above.`);
   });
 }
 
@@ -103,11 +105,11 @@ function openInAnalysis(games, index, isToJudge = false) {
   });
 }
 
-addEventListener("hashchange", show);
+addEventListener("hashchange", () => show(true));
 // The address names a part of the page, which the link must not change.
 document.querySelector(".skip").addEventListener("click", (event) => {
   event.preventDefault();
   place("main").focus();
 });
 document.querySelector("#fault button").addEventListener("click", () => showFault(null));
-show();
+show(false);

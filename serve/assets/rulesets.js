@@ -1,12 +1,13 @@
-// Rulesets: one or two side by side, with what is known of them; one's own are added, changed and kept here.
+// Rulesets: a table of all; one, or two side by side, with what is known of them; one's own are added, changed and kept here.
 
 import { ask, rulesOf } from "/app/api.js";
 import { Board } from "/app/board.js";
 import { captureFigures } from "/app/captures.js";
-import { attempt, button, download, el, say } from "/app/dom.js";
+import { attempt, button, download, el, say, sureButton } from "/app/dom.js";
 import { Editor } from "/app/editor.js";
 import { readPieces } from "/app/game.js";
-import { add, chooseRuleset, isOwn, keyOf, remove, rulesInWords, rulesetField } from "/app/shelf.js";
+import { overview } from "/app/overview.js";
+import { add, addressOf, chooseRuleset, isOwn, keyOf, remove, rulesInWords, rulesetField } from "/app/shelf.js";
 
 const NONE = "";
 const MARKS = " [source] quotes the source, [reading] is our reading of an unclear sentence, [engine] lets a program finish a game; numbers such as D9 are the "
@@ -17,54 +18,74 @@ export class Rulesets {
   constructor(place, play) {
     this.place = place;
     this.play = play;
-    this.field = rulesetField("Ruleset", (key) => this.choose(key, this.other?.key));
-    this.otherField = rulesetField("Beside it", (key) => this.choose(this.about.key, key), [[NONE, "no other ruleset"]]);
+    // What is shown: none is the table of all.
+    this.about = null;
     this.other = null;
+    this.title = el("h2", {});
+    this.otherField = rulesetField("Beside it", (key) => this.choose(key), [[NONE, "no other ruleset"]]);
     this.editor = new Editor((about) => this.edited(about), (about) => this.play(about));
+    this.removeButton = sureButton("Remove", "Remove it for good?", () => true, () => this.remove());
+    this.one = el("div", { class: "card" },
+      el("p", {}, el("a", { href: "#rulesets" }, "All rulesets")), this.title,
+      el("div", { class: "row" },
+        button("Play it", () => this.play(this.about), { class: "main" }),
+        button("Change it", () => attempt(() => this.edit())),
+        button("Save as a file", () => download(`${this.about.id}.toml`, this.about.text)), this.removeButton),
+      el("div", { class: "fields" }, this.otherField));
     const files = el("input", { type: "file", accept: ".toml", multiple: true, class: "unseen", onchange: () => attempt(() => this.addFiles(files)) });
-    this.removeButton = button("Remove", () => this.remove());
-    this.acts = el("div", { class: "row" },
-      button("Play it", () => this.play(this.about), { class: "main" }),
-      button("Change it", () => attempt(() => this.edit())),
-      button("Save as a file", () => download(`${this.about.id}.toml`, this.about.text)),
-      button("Add files of your own", () => files.click()), files, this.removeButton);
+    this.all = el("div", { class: "card" }, el("h2", {}, "Rulesets"),
+      el("p", {}, "Reconstructions of Latrunculi. Choose one to read its rules, to play it, to change it, or to set another beside it."),
+      el("div", { class: "row" }, button("Add files of your own", () => files.click()), files));
     this.shown = el("div", {});
-    place.append(
-      el("div", { class: "card" }, el("div", { class: "fields" }, this.field, this.otherField), this.acts),
-      this.editor.element, this.shown);
+    place.append(this.all, this.one, this.editor.element, this.shown);
   }
 
-  // Shows the part; `names` are the rulesets of the address, if any, else that of the game in Play is shown.
-  async start(names, game) {
-    const known = (name) => (name ? rulesOf(keyOf(name)) : null);
-    const usual = this.about ?? game.about;
-    let fault = null;
-    const [about, other] = await Promise.all([known(names[0]) ?? usual, names.length ? known(names[1]) : this.other]).catch((error) => {
-      fault = error;
-      return [usual, null];
-    });
-    if (about !== this.about || other !== this.other) await this.show(about, other);
-    if (fault) throw fault;
+  // Shows the part; `names` are the rulesets of the address, none for the table of all. What was changed in the editor stays there.
+  async start(names) {
+    if (this.editor.isChanged) {
+      const { id } = this.about;
+      this.address();
+      if (names.length && names[0] !== id) throw new Error(`You are changing ${id}: keep your changes or leave them, then choose another ruleset.`);
+      return;
+    }
+    const found = await Promise.allSettled(names.slice(0, 2).map((name) => rulesOf(keyOf(name))));
+    const [about = null, other = null] = found.map(({ value }) => value).filter(Boolean);
+    if (!about || about !== this.about || other !== this.other) await this.show(about, other);
+    const failed = found.find(({ reason }) => reason);
+    if (failed) throw failed.reason;
   }
 
   leave() {}
 
-  choose(key, other) {
-    attempt(async () => this.show(...await Promise.all([rulesOf(key), other ? rulesOf(other) : null])));
+  // Sets another ruleset beside the one that is shown.
+  choose(key) {
+    attempt(async () => this.show(this.about, key ? await rulesOf(key) : null));
   }
 
+  address() {
+    const names = [this.about, this.other].filter(Boolean).map(addressOf);
+    history.replaceState(null, "", ["#rulesets", ...names].join("/"));
+  }
+
+  // Shows a ruleset, or two; without one, the table of all.
   async show(about, other = null) {
     [this.about, this.other] = [about, other];
-    chooseRuleset(this.field, about);
+    this.address();
+    this.editor.close();
+    this.all.hidden = about !== null;
+    this.one.hidden = about === null;
+    const isStill = () => this.about === about && this.other === other;
+    if (!about) {
+      const table = await overview();
+      if (isStill()) this.shown.replaceChildren(el("div", { class: "card" }, table));
+      return;
+    }
+    this.title.textContent = about.name ? `${about.id}: ${about.name}` : about.id;
     this.otherField.querySelector("select").value = NONE;
     if (other) chooseRuleset(this.otherField, other);
-    const names = [about, other].filter(Boolean).map(({ key, id }) => encodeURIComponent(keyOf(id) === key ? id : key));
-    history.replaceState(null, "", `#rulesets/${names.join("/")}`);
     this.removeButton.hidden = !isOwn(about);
-    this.editor.close();
-    this.acts.hidden = false;
     const parameters = await parameterTable();
-    if (this.about !== about || this.other !== other) return;
+    if (!isStill()) return;
     this.shown.replaceChildren(...(other ? beside(about, other, parameters) : alone(about, parameters)));
     const captures = this.shown.querySelector(".captures");
     if (captures) {
@@ -76,7 +97,7 @@ export class Rulesets {
   async edit() {
     await this.editor.open(this.about, await parameterTable());
     // The ruleset is played and saved there as it is now.
-    this.acts.hidden = true;
+    this.one.hidden = true;
     this.shown.replaceChildren();
   }
 
@@ -89,14 +110,15 @@ export class Rulesets {
     const files = [...field.files];
     field.value = "";
     const faults = [];
+    let added = null;
     for (const file of files) {
       try {
-        this.about = await add(await file.text());
+        added = await add(await file.text());
       } catch (error) {
         faults.push(`${file.name}: ${error.message}`);
       }
     }
-    await this.show(this.about);
+    await this.show(added);
     if (faults.length) throw new Error(faults.join("\n"));
     say("added");
   }
@@ -104,7 +126,7 @@ export class Rulesets {
   remove() {
     const { id } = this.about;
     remove(id);
-    attempt(() => this.show(this.about));
+    attempt(() => this.show(null));
     say(`${id} removed`);
   }
 }
@@ -140,12 +162,13 @@ function alone(about, table) {
 }
 
 function beside(about, other, table) {
-  const differing = table.filter(({ name }) => valueText(about.parameters[name].value) !== valueText(other.parameters[name].value));
+  const differing = table.filter(({ name }) => textOf(about.parameters[name].value) !== textOf(other.parameters[name].value));
   const both = [about, other];
   return [
     el("section", { class: "card", "aria-label": "Differences" }, el("h2", {}, differing.length ? `${differing.length} differences` : "They have the same rules"),
-      differing.length ? valueTable(["What", about.id, other.id], differing, ({ name }) => both.map(({ parameters }) => shownValue(parameters[name].value))) : null),
-    el("div", { class: "columns" }, both.map((one) => el("div", {}, el("h2", {}, one.id), opening(one), findings(one), el("section", { class: "card prose", "aria-label": one.id }, rulesInWords(one))))),
+      differing.length ? valueTable(["What", about.id, other.id], differing, (parameter) => both.map(({ parameters }) => valueOf(parameter, parameters[parameter.name].value))) : null),
+    el("div", { class: "columns" }, both.map((one, at) => el("div", {}, el("h2", {}, one.id), opening(one), findings(one),
+      el("section", { class: "card prose", "aria-label": one.id }, rulesInWords(one, both[1 - at]))))),
   ];
 }
 
@@ -162,11 +185,11 @@ function valueTable(heads, table, cells) {
 function values(about, table) {
   const told = table.filter(({ name }) => {
     const { value, default: usual, evidence } = about.parameters[name];
-    return evidence || valueText(value) !== valueText(usual);
+    return evidence || textOf(value) !== textOf(usual);
   });
-  const cells = ({ name }) => {
-    const { value, evidence, from } = about.parameters[name];
-    return [shownValue(value), evidence ? `${evidence}${from === about.id ? "" : ` (as ${from})`}` : ""];
+  const cells = (parameter) => {
+    const { value, evidence, from } = about.parameters[parameter.name];
+    return [valueOf(parameter, value), evidence ? `${evidence}${from === about.id ? "" : ` (as ${from})`}` : ""];
   };
   return el("details", { class: "card" }, el("summary", {}, "Each value with its source"),
     valueTable(["What", "Value", "Source"], told, cells), el("p", { class: "soft" }, "All other values are the usual ones.",
@@ -190,12 +213,18 @@ function findings({ studies }) {
     el("p", { class: "soft" }, "The same player plays both sides. 50 % is a fair game; the range is the 95 % interval. ", el("a", { href: `#studies/${encodeURIComponent(study)}` }, "The whole study"))));
 }
 
-// Writes a value as people do.
-export function valueText(value) {
+// Writes a value as files have it.
+function textOf(value) {
   if (value === null || (Array.isArray(value) && !value.length)) return "none";
   if (typeof value === "boolean") return value ? "yes" : "no";
   return Array.isArray(value) ? [...value].sort().join(", ") : String(value);
 }
 
-// A drawn board keeps its lines.
-const shownValue = (value) => (String(value).includes("\n") ? el("pre", {}, value) : valueText(value));
+// Writes a value in words, with its name in files where it has one. A drawn board keeps its lines.
+function valueOf({ names, words }, value) {
+  const text = textOf(value);
+  if (text.includes("\n")) return el("pre", {}, text);
+  if (!names || !text || (Array.isArray(value) && !value.length)) return text;
+  const said = (Array.isArray(value) ? [...value].sort() : [text]).map((name) => words[names.indexOf(String(name))]);
+  return el("span", {}, said.join(", "), " ", el("code", { class: "soft" }, text));
+}

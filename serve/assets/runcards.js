@@ -52,6 +52,7 @@ export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
     el("table", { class: "stacks" },
       el("thead", {}, el("tr", {}, heads.map((head, at) => el("th", { scope: "col", class: at < 4 ? "text" : null }, head)))),
       el("tbody", {}, shown.map(row))),
+    isFull ? el("p", { class: "soft" }, `${colors.size} runs are the most that are drawn at once.`) : null,
     shown.length < runs.length ? button(`Show all ${runs.length} runs`, showAll) : null);
 }
 

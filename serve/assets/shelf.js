@@ -35,6 +35,12 @@ export function offer(rulesets) {
 // Returns the key of a ruleset from the name that addresses and records have for it.
 export const keyOf = (id) => own.get(id)?.text ?? id;
 
+// Returns the name of a ruleset in an address: its id, or its whole text where the page would not find it by that.
+export const addressOf = ({ key, id }) => encodeURIComponent(keyOf(id) === key ? id : key);
+
+// Returns the texts of one's own rulesets, and what is known of each that the program offers.
+export const shelf = () => ({ own: [...own.values()].map(({ text }) => text), offered });
+
 // Returns what people call a ruleset, from its key.
 export const nameOf = (key) => (key.includes("\n") ? /^id\s*=\s*"(.*)"/m.exec(key)?.[1] : key);
 
@@ -91,12 +97,14 @@ export function chooseRuleset(field, { key, id, name }) {
   choose(field, key, folder ? `${title(id, name)} (${folder})` : title(id, name));
 }
 
-// The rules of a ruleset, as the program puts them into words.
-export function rulesInWords(about) {
+// The rules of a ruleset, as the program puts them into words; what another one says otherwise is marked.
+export function rulesInWords(about, other = null) {
+  const known = new Set((other ?? about).words.flatMap(({ sentences }) => sentences));
+  const marked = (sentence) => (known.has(sentence) ? sentence : el("mark", {}, sentence));
   return [
     el("h2", {}, about.name || about.id),
     about.summary ? el("p", {}, about.summary) : null,
-    ...about.words.flatMap(({ heading, sentences }) => [el("h3", {}, heading), el("ul", {}, sentences.map((sentence) => el("li", {}, sentence)))]),
+    ...about.words.flatMap(({ heading, sentences }) => [el("h3", {}, heading), el("ul", {}, sentences.map((sentence) => el("li", {}, marked(sentence))))]),
     about.source ? el("p", { class: "soft" }, `Source: ${about.source}`) : null,
   ].filter(Boolean);
 }

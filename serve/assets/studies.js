@@ -31,10 +31,11 @@ export class Studies {
     this.games = el("section", { class: "card", "aria-label": "Games" }, el("h2", {}, "Games"), el("div", { class: "fields" }, this.fileField, this.resultField), this.partly, this.list, this.more);
     this.frame = frameOf(null, false);
     this.link = el("a", { target: "_blank", rel: "noopener" }, "Open the report in a window of its own");
+    this.toGames = button("To its games", () => this.games.scrollIntoView());
     addEventListener("message", ({ source, data }) => {
       if (source === this.frame.contentWindow && data) this.told(data);
     });
-    place.append(el("div", { class: "card" }, this.field, this.none), this.games, el("p", {}, this.link), this.frame);
+    place.append(el("div", { class: "card" }, this.field, this.none), el("p", { class: "row" }, this.link, this.toGames), this.frame, this.games);
   }
 
   async start([name]) {
@@ -48,7 +49,7 @@ export class Studies {
     const hasReport = studies.find((study) => study.name === wanted)?.has_report;
     // A study that was under way may have its report by now.
     if (wanted !== this.chosen || hasReport !== this.hasReport) {
-      for (const part of [this.frame, this.games, this.link]) part.hidden = true;
+      for (const part of [this.frame, this.games, this.link, this.toGames]) part.hidden = true;
       if (wanted) await this.show(wanted);
     }
     if (name && !known(name)) throw new Error(`There is no study ${name} in the folder ${folder}. Choose one of the list.`);
@@ -75,7 +76,7 @@ export class Studies {
     this.frame = frame;
     this.frame.hidden = this.link.hidden = !has_report;
     if (has_report) this.link.href = address;
-    this.games.hidden = !games.length;
+    this.games.hidden = this.toGames.hidden = !games.length;
     this.files = games;
     const text = ({ ruleset, file }) => `${ruleset}, ${file.replace(/\.jsonl$/, "")}`;
     this.fileField.querySelector("select").replaceChildren(...games.map((one, index) => el("option", { value: index }, text(one))));
@@ -121,7 +122,7 @@ export class Studies {
   }
 
   draw() {
-    const result = ({ is_over, winner, reason }) => (is_over ? `${winner ? `player ${winner}` : "draw"}${reason ? `, ${reason}` : ""}` : "unfinished");
+    const result = ({ is_over, winner, reason }) => (is_over ? `${winner ? `Player ${winner} wins` : "Drawn"}${reason ? `: ${reason}` : ""}` : "unfinished");
     const rows = this.records.map((record, index) => el("tr", {},
       el("th", { scope: "row" }, button(`Game ${index + 1}`, () => this.replay(this.records, index), { class: "plain" })),
       el("td", { class: "text" }, result(record)), el("td", {}, record.actions.length), el("td", {}, record.opening)));

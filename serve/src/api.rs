@@ -19,7 +19,7 @@ use crate::access::{Access, Entry};
 use crate::games::{RecordRequest, StatesRequest};
 use crate::levels::levels;
 use crate::library::Library;
-use crate::refusal::Refusal;
+use crate::refusal::{Refusal, as_page};
 use crate::rulesets::{Asked, Edit};
 use crate::searches::{NODES_MAX, SECONDS_MAX, SIMULATIONS_MAX, SearchRequest, Searches};
 use crate::{assets, rulesets, runs, studies};
@@ -91,6 +91,9 @@ pub(crate) fn router(app: Arc<App>) -> Router {
 async fn guard(State(app): Shared, request: Request, next: Next) -> Response {
     let (parts, body) = request.into_parts();
     let method = parts.method.clone();
+    // What a browser goes to, as opposed to what the page asks for.
+    let accepted = parts.headers.get(header::ACCEPT).and_then(|kinds| kinds.to_str().ok()).unwrap_or_default();
+    let is_for_person = accepted.contains("text/html");
     let mut response = match app.access.check(&parts) {
         Err(refusal) => refusal.into_response(),
         Ok(Entry::SetCookie(cookie)) => {
@@ -104,6 +107,9 @@ async fn guard(State(app): Shared, request: Request, next: Next) -> Response {
             }
         }
     };
+    if is_for_person {
+        response = as_page(response);
+    }
     let headers = response.headers_mut();
     for (name, value) in [
         (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),

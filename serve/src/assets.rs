@@ -7,6 +7,9 @@ pub(crate) struct Asset {
 
 pub(crate) const PAGE: &str = include_str!("../assets/index.html");
 
+/// What a browser shows where a request is refused: `{message}` says why.
+pub(crate) const REFUSAL: &str = include_str!("../assets/refusal.html");
+
 const SCRIPT: &str = "text/javascript; charset=utf-8";
 
 pub(crate) fn find(name: &str) -> Option<Asset> {
@@ -35,6 +38,8 @@ pub(crate) fn find(name: &str) -> Option<Asset> {
         "setup.js" => (SCRIPT, include_str!("../assets/setup.js")),
         "analyse.js" => (SCRIPT, include_str!("../assets/analyse.js")),
         "shelf.js" => (SCRIPT, include_str!("../assets/shelf.js")),
+        "overview.js" => (SCRIPT, include_str!("../assets/overview.js")),
+        "arrayfield.js" => (SCRIPT, include_str!("../assets/arrayfield.js")),
         "rulesets.js" => (SCRIPT, include_str!("../assets/rulesets.js")),
         "captures.js" => (SCRIPT, include_str!("../assets/captures.js")),
         "editor.js" => (SCRIPT, include_str!("../assets/editor.js")),
@@ -56,7 +61,11 @@ mod tests {
         let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/assets");
         for entry in std::fs::read_dir(folder).unwrap() {
             let name = entry.unwrap().file_name().into_string().unwrap();
-            let text = if name == "index.html" { PAGE } else { find(&name).unwrap_or_else(|| panic!("{name}")).text };
+            let text = match name.as_str() {
+                "index.html" => PAGE,
+                "refusal.html" => REFUSAL,
+                name => find(name).unwrap_or_else(|| panic!("{name}")).text,
+            };
             for line in text.lines().filter(|line| line.contains("//") && !line.contains("www.w3.org/2000/svg")) {
                 assert!(!line.contains("http://") && !line.contains("https://"), "{name}: {line}");
             }

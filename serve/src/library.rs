@@ -9,12 +9,14 @@ use latrunculi_engine::record::ruleset_fingerprint;
 use latrunculi_engine::{Player, Rules, Ruleset, RulesetFile, presets};
 use latrunculi_eval::AgentSpec;
 use latrunculi_eval::agents::SHIPPED_MODEL;
+use latrunculi_eval::report::capture_in_brief;
 use latrunculi_train::error::{Error, bail};
 use latrunculi_train::{error_chain, models, rulesets, run_dir};
 use serde_json::{Value, json};
 
 use crate::folders::Folder;
 use crate::refusal::Refusal;
+use crate::studies;
 
 /// Rulesets, models, runs and studies.
 pub(crate) struct Library {
@@ -125,14 +127,13 @@ impl Library {
 
     /// Returns what the page knows from the beginning of every ruleset that it offers.
     pub(crate) fn list(&self) -> Result<Vec<Value>, Refusal> {
+        let found = studies::shipped_findings();
         let about = |key: &str| -> Result<Value, Refusal> {
             let rules = self.rules(key)?;
-            let ruleset = rules.ruleset();
-            Ok(json!({
-                "key": key, "name": ruleset.name, "files": rules.files(), "ranks": rules.ranks(),
-                "men": rules.men_at_start(Player::First), "has_dux": rules.has_duces(),
-                "start": if ruleset.setup.array.is_some() { "array" } else { "placement" },
-            }))
+            let mut about = brief(&rules);
+            about["key"] = key.into();
+            about["found"] = found.get(&ruleset_fingerprint(rules.ruleset())).cloned().unwrap_or_default();
+            Ok(about)
         };
         self.keys().map(about).collect()
     }
@@ -172,6 +173,16 @@ impl Library {
         let name = format!("{RUNS}{run}");
         (self.run_model(run).is_ok() && can_be_named(&name)).then_some(name)
     }
+}
+
+/// Returns what a table of rulesets says of one.
+pub(crate) fn brief(rules: &Rules) -> Value {
+    let ruleset = rules.ruleset();
+    json!({
+        "name": ruleset.name, "source": ruleset.source, "files": rules.files(), "ranks": rules.ranks(),
+        "men": rules.men_at_start(Player::First), "has_dux": rules.has_duces(), "capture": capture_in_brief(rules),
+        "start": if ruleset.setup.array.is_some() { "array" } else { "placement" },
+    })
 }
 
 /// Tells whether an agent's text can name a model: the name of a run may read as a setting.

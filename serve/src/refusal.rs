@@ -4,6 +4,8 @@ use axum::http::{StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use serde_json::json;
 
+use crate::assets;
+
 /// A status and a sentence for whoever asked.
 #[derive(Debug)]
 pub(crate) struct Refusal {
@@ -49,9 +51,23 @@ impl Refusal {
     }
 }
 
+/// The sentence of a refusal, beside its response.
+#[derive(Clone)]
+struct Said(String);
+
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let body = json!({ "error": self.message }).to_string();
-        (self.status, [(header::CONTENT_TYPE, "application/json")], body).into_response()
+        let mut response = (self.status, [(header::CONTENT_TYPE, "application/json")], body).into_response();
+        response.extensions_mut().insert(Said(self.message));
+        response
     }
+}
+
+/// Makes a page of a refusal, for a person who has followed an address; any other response is left as it is.
+pub(crate) fn as_page(response: Response) -> Response {
+    let Some(Said(message)) = response.extensions().get() else { return response };
+    let text = message.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
+    let page = assets::REFUSAL.replace("{message}", &text);
+    (response.status(), [(header::CONTENT_TYPE, "text/html; charset=utf-8")], page).into_response()
 }

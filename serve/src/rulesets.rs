@@ -5,13 +5,14 @@ use std::sync::Arc;
 
 use latrunculi_engine::parameters::{PARAMETERS, Parameter, ParameterKind, ParameterValue};
 use latrunculi_engine::record::ruleset_fingerprint;
+use latrunculi_engine::ruleset::SetupMode;
 use latrunculi_engine::{GameState, Rules, presets, text_fault};
 use latrunculi_eval::metrics::examples::{CaptureExample, capture_examples};
 use latrunculi_eval::report::rules_in_words;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use crate::library::Library;
+use crate::library::{Library, brief};
 use crate::refusal::Refusal;
 use crate::studies;
 
@@ -35,15 +36,14 @@ impl Asked {
             .map(|(heading, sentences)| json!({ "heading": heading, "sentences": sentences }))
             .collect();
         let about = json!({
-            "key": self.ruleset, "files": rules.files(), "ranks": rules.ranks(), "has_dux": rules.has_duces(),
-            "fingerprint": fingerprint, "quiet_limit": ruleset.end.quiet_limit,
+            "key": self.ruleset, "fingerprint": fingerprint, "quiet_limit": ruleset.end.quiet_limit,
             "initial": GameState::new(Arc::clone(&rules)).to_json(), "words": words,
             "notes": faults(rules.settings_without_effect().iter().map(|note| (note.parameter, note.message.clone()))),
             "is_shipped": presets::text(&self.ruleset).is_some(),
             "text": presets::text(&self.ruleset).map_or_else(|| ruleset.to_toml(), str::to_owned),
             "studies": studies::findings(&library.studies, &fingerprint),
         });
-        Ok(joined(file.to_json(), about))
+        Ok(joined(joined(file.to_json(), brief(&rules)), about))
     }
 
     /// Returns small games that show how the ruleset captures, each as a request carries one, with a caption.
@@ -80,7 +80,9 @@ pub(crate) fn parameters() -> Value {
         ParameterKind::Set(names) => json!({ "kind": "set", "names": names }),
         ParameterKind::Board => json!({ "kind": "board" }),
     };
-    let about = |one: &Parameter| joined(json!({ "name": one.name, "meaning": one.meaning }), kind(one.kind));
+    let about = |one: &Parameter| {
+        joined(json!({ "name": one.name, "meaning": one.meaning, "words": one.words }), kind(one.kind))
+    };
     PARAMETERS.iter().map(about).collect()
 }
 
@@ -98,9 +100,11 @@ pub(crate) struct Edit {
 }
 
 impl Edit {
-    /// Returns the `text` of its file, or null and the `faults`, each with the field that it is about; `notes` say what has no effect.
+    /// Returns the `text` of its file, or null and the `faults`, each with the field that it is about; `notes` say which of its settings
+    /// have no effect, `idle` is every parameter that has none whatever its value.
     pub(crate) fn answer(&self, library: &Library) -> Result<Value, Refusal> {
         let begun = library.file(&self.ruleset)?;
+        let begun_rules = library.rules(&self.ruleset)?;
         let base =
             if presets::NAMES.contains(&self.ruleset.as_str()) { Some(self.ruleset.clone()) } else { begun.base };
         let mut ruleset = begun.ruleset;
@@ -119,14 +123,19 @@ impl Edit {
             let Some(parameter) = Parameter::named(name) else {
                 return Err(Refusal::wrong(format!("{name} is not a parameter of rulesets")));
             };
-            let value = ParameterValue::from_json(value).unwrap_or(ParameterValue::Absent);
+            let value = ParameterValue::from_json(value).unwrap_or_else(|| ParameterValue::Text(value.to_string()));
             found.extend(parameter.set_in(&mut ruleset, &value).err().map(|message| (parameter.name, message)));
         }
         let mut notes = Vec::new();
+        // While it cannot be played, what has an effect is told by the ruleset that it began as.
+        let mut idle = idle(&begun_rules, ruleset.setup.mode);
         if found.is_empty() {
             found.extend(library.taken(&ruleset).map(|message| ("id", message)));
             match Rules::new(&ruleset) {
-                Ok(rules) => notes = rules.settings_without_effect(),
+                Ok(rules) => {
+                    notes = rules.settings_without_effect();
+                    idle = self::idle(&rules, ruleset.setup.mode);
+                }
                 Err(error) => found.extend(error.faults.into_iter().map(|fault| (fault.parameter, fault.message))),
             }
         }
@@ -135,6 +144,20 @@ impl Edit {
             "text": found.is_empty().then(text),
             "faults": faults(found),
             "notes": faults(notes.iter().map(|note| (note.parameter, note.message.clone()))),
+            "idle": idle,
         }))
     }
+}
+
+/// Returns the parameters that change no game, given how games begin.
+fn idle(rules: &Rules, mode: SetupMode) -> Vec<&'static str> {
+    let is_idle = |name: &str| match name {
+        "setup.array" => mode == SetupMode::Placement,
+        "placement.men" | "placement.dux" => mode == SetupMode::Array,
+        _ if name.starts_with("placement.") && mode != rules.ruleset().setup.mode => mode == SetupMode::Array,
+        // Idle while it is the same as the other, which another value changes.
+        "placement.opening_group" => rules.why_without_effect("placement.group").is_some(),
+        _ => rules.why_without_effect(name).is_some(),
+    };
+    PARAMETERS.iter().map(|parameter| parameter.name).filter(|name| is_idle(name)).collect()
 }

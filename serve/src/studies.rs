@@ -4,9 +4,10 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
+use std::sync::Arc;
 
 use latrunculi_engine::record::{RecordedResult, ruleset_fingerprint};
-use latrunculi_engine::{EndReason, GameRecord, presets};
+use latrunculi_engine::{EndReason, GameRecord, Rules, presets};
 use latrunculi_eval::study::summary::Conclusion;
 use latrunculi_eval::study::table::read_csv;
 use latrunculi_train::files::read_text;
@@ -64,6 +65,13 @@ pub(crate) fn findings(studies: &Folder, fingerprint: &str) -> Value {
         (!rows.is_empty()).then(|| json!({ "study": name, "rows": rows }))
     };
     tables.filter_map(of_study).collect()
+}
+
+/// Returns what the study in the program has found, by the fingerprints of the rulesets: of the player that looks at most.
+pub(crate) fn shipped_findings() -> BTreeMap<String, Value> {
+    let mut rows = read_csv(SHIPPED_TABLE);
+    rows.sort_by_key(|row| row.get("budget").and_then(|budget| budget.parse::<u64>().ok()).unwrap_or(0));
+    rows.iter().map(|row| (row.get("fingerprint").cloned().unwrap_or_default(), finding(row))).collect()
 }
 
 /// Returns one row of a study's table: what games of one player say of a ruleset.
@@ -164,16 +172,17 @@ impl Wanted {
     }
 }
 
-/// Returns how the page calls a ruleset of a study: by its shipped name where it is that ruleset.
-fn key_of(studies: &Folder, name: &str, ruleset: &str) -> Result<String, Refusal> {
+/// Returns how the page calls a ruleset of a study, by its shipped name where it is that ruleset, and its rules.
+fn rules_of(studies: &Folder, name: &str, ruleset: &str) -> Result<(String, Arc<Rules>), Refusal> {
     let shipped = presets::ruleset(ruleset).map(|shipped| ruleset_fingerprint(&shipped));
     match studies.path(name, &[run_dir::RULESETS, &format!("{ruleset}.toml")]) {
         Ok(path) => {
             let own = rulesets::load(&path.to_string_lossy()).map_err(|error| Refusal::wrong(error_chain(&error)))?;
             let is_shipped = shipped.is_some_and(|shipped| shipped == ruleset_fingerprint(own.ruleset()));
-            Ok(if is_shipped { ruleset.to_owned() } else { format!("studies/{name}/{ruleset}") })
+            let key = if is_shipped { ruleset.to_owned() } else { format!("studies/{name}/{ruleset}") };
+            Ok((key, own))
         }
-        Err(_) if shipped.is_some() => Ok(ruleset.to_owned()),
+        Err(_) if shipped.is_some() => Ok((ruleset.to_owned(), presets::rules(ruleset))),
         Err(_) => Err(Refusal::unknown(format!("the study has no rules of {ruleset:?}"))),
     }
 }
@@ -192,6 +201,7 @@ pub(crate) fn games(
     let mut opened = File::open(&path).map_err(failed)?;
     opened.seek(SeekFrom::Start(from)).map_err(failed)?;
     let mut lines = BufReader::new(opened.take(GAMES_BYTES_MAX));
+    let (key, rules) = rules_of(studies, name, ruleset)?;
     let (mut games, mut next, mut line) = (Vec::new(), from, String::new());
     while games.len() < GAMES_MAX {
         line.clear();
@@ -205,10 +215,14 @@ pub(crate) fn games(
         }
         let record = GameRecord::from_line(&line).map_err(|fault| Refusal::wrong(format!("{file}: {fault}")))?;
         if wanted.has(&line, &record)? {
-            games.push(record_json(&record));
+            let mut game = record_json(&record);
+            // The rules tell more of the end than the record does.
+            if let Some(words) = record.replay(&rules).ok().and_then(|end| end.end_words()) {
+                game["reason"] = words.into();
+            }
+            games.push(game);
         }
     }
-    let key = key_of(studies, name, ruleset)?;
     let has_more = next > from && fs::metadata(&path).is_ok_and(|about| about.len() > next);
     Ok(json!({ "ruleset": key, "games": games, "next": next, "has_more": has_more }))
 }

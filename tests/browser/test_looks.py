@@ -15,9 +15,9 @@ def test_every_part_fits_and_is_pictured(page, tmp_path, study):  # noqa: F811
     page.click("#play [data-square].usable")
     for width, height, dark in [(1280, 900, False), (1280, 900, True), (390, 844, False), (390, 844, True)]:
         page.resize(width, height, dark=dark)
-        for part in ["play", "analyse", "rulesets", "runs", "studies"]:
+        for part in ["play", "analyse", "rulesets", "rulesets/savard", "runs", "studies"]:
             page.show(part)
-            page.wait("return $(`#${arguments[0]}`).textContent.length > 200", part)
+            page.wait("return $(`#${arguments[0]}`).textContent.length > 200", part.split("/")[0])
             if part == "analyse":
                 page.wait("return $$('#analyse tbody tr').length > 3")
             if part == "play":
@@ -25,12 +25,12 @@ def test_every_part_fits_and_is_pictured(page, tmp_path, study):  # noqa: F811
             if part == "studies":
                 page.wait_for("#studies tbody tr")
                 assert page.run("const table = $('#studies .wide'); return table.scrollWidth <= table.clientWidth"), f"the games are cut at {width}"
-            if part == "rulesets":
+            if part == "rulesets/savard":
                 page.wait_for("#rulesets .figures figure")
             time.sleep(0.7)
             page_width, window_width = page.run("return [document.documentElement.scrollWidth, innerWidth]")
             assert page_width <= window_width, f"{part} at {width}: the page is wider than the window"
-            page.screenshot(f"{part}-{width}-{'dark' if dark else 'light'}.png")
+            page.screenshot(f"{part.replace('/', '-')}-{width}-{'dark' if dark else 'light'}.png")
 
 
 def test_no_table_of_results_is_cut(page, tmp_path):
@@ -50,7 +50,7 @@ def test_no_table_of_results_is_cut(page, tmp_path):
 
 
 def test_every_control_has_a_name(page):
-    page.open("rulesets")
+    page.open("rulesets/savard")
     page.wait_for("#rulesets .figures figure")
     page.click_button("Change it", "#rulesets")
     page.wait_text("#rulesets .verdict", "can be played")

@@ -171,7 +171,7 @@ def test_a_position_is_set_up_and_pasted(page):
     page.click_button("Play from here", "dialog[open]")
     page.wait_for("dialog[open]", 0)
     move(page, "c2", "c3")
-    page.wait_text("#play .status", "Player 1 wins: men captured down to the limit")
+    page.wait_text("#play .status", "Player 1 wins: all men captured")
     assert "takes b3" in page.text("#play .moves")
     # A position that cannot be is refused with the reason.
     page.click_button("Set up a position", "#play")

@@ -15,11 +15,22 @@ def chosen(page, part):
     return page.run("return $(`#${arguments[0]} select`).selectedOptions[0].textContent", part)
 
 
+FIELD = "$$('.editor .field').find((one) => one.querySelector('code')?.textContent === arguments[0])"
+
+
 def fill(page, name, value):
     """Writes into a field of the editor."""
-    field = page.run("return $$('.editor .field').find((one) => one.querySelector('code')?.textContent === arguments[0]).querySelector('input, select')", name)
+    field = page.run(f"return {FIELD}.querySelector('input, select')", name)
     field.send_keys(Keys.CONTROL, "a")
-    field.send_keys(value)
+    field.send_keys(value or Keys.DELETE)
+
+
+def begin_to_change(page, ruleset):
+    """Opens the editor with a ruleset."""
+    page.show(f"rulesets/{ruleset}")
+    page.wait_for(FIGURES)
+    page.click_button("Change it", "#rulesets")
+    page.wait_text("#rulesets .verdict", "can be played")
 
 
 def test_a_ruleset_is_shown_with_its_captures_and_what_the_study_found(page):
@@ -40,23 +51,119 @@ def test_a_ruleset_is_shown_with_its_captures_and_what_the_study_found(page):
     page.wait("return $('#studies iframe')?.src.endsWith('/studies/shipped/report.html')")
 
 
-def test_an_address_of_no_ruleset_says_so_and_shows_one(page):
+def test_all_rulesets_stand_in_a_table_with_what_the_study_found(page):
+    page.open("rulesets")
+    page.wait("return $$('#rulesets tbody tr').length > 20")
+    rows = {cells[0]: cells[1:] for cells in page.run("return $$('#rulesets tbody tr').map((row) => [row.querySelector('a').textContent, ...[...row.querySelectorAll('td')].map((one) => one.textContent)])")}
+    assert {"own", "bell", "savard", "beads"} <= set(rows)
+    assert rows["bell"] == ["8x7", "16, placed", "yes", 'Web page "Ancient Greek and Roman Games"', "taken at once; one a move", "first player ahead", "12 %"]
+    assert rows["beads"][4] == "bound, then removed; rows too" and rows["own"][5:] == ["–", "–"]
+    page.screenshot("rulesets-all.png")
+    page.find_element(By.LINK_TEXT, "savard").click()
+    page.wait_for(FIGURES)
+    assert page.text("#rulesets h2").startswith("Rulesets") and page.run("return scrollY") == 0
+    page.find_element(By.LINK_TEXT, "All rulesets").click()
+    page.wait("return $$('#rulesets tbody tr').length > 20")
+
+
+def test_an_address_of_no_ruleset_says_so_and_shows_what_there_is(page):
     page.open("rulesets/nonsense")
     page.wait_text("#fault", "nonsense")
+    page.wait("return $$('#rulesets tbody tr').length > 20")
+    page.show("rulesets/bell/nosuch")
+    page.wait_text("#fault", "nosuch")
     page.wait_for(FIGURES)
-    assert chosen(page, "rulesets").startswith("dutch-8x8: ")
-    [refused] = page.complaints()
-    assert "422" in refused or "404" in refused
+    assert page.run("return location.hash") == "#rulesets/bell"
+    assert len(page.complaints()) == 2
 
 
 def test_two_rulesets_stand_side_by_side_with_their_differences(page):
     page.open("rulesets/savard/bell")
     page.wait_text("#rulesets", "differences")
     told = re.findall(r"^  (\w+\.\w+):", program("rulesets", "diff", "savard", "bell"), re.MULTILINE)
-    assert page.run("return $$('#rulesets table.values code').map((one) => one.textContent)") == told
+    assert page.run("return $$('#rulesets table.values th code').map((one) => one.textContent)") == told
+    # What differs is marked in the rules of both, and nothing that they share.
+    marked, plain = page.run("return [$$('#rulesets mark'), $$('#rulesets .prose li:not(:has(mark))')].map((found) => found.map((one) => one.textContent))")
+    assert any("8 files and 7 ranks" in one for one in marked) and any("8 files and 8 ranks" in one for one in marked)
+    assert plain and all(plain.count(one) % 2 == 0 for one in plain)
+    assert "one square" in page.run("return $$('#rulesets table.values tr').find((row) => row.textContent.includes('man.range'))?.textContent ?? 'one square'")
     page.choose("Beside it", "savard-delayed")
     page.wait("return $$('#rulesets table.values thead th').at(-1)?.textContent === 'savard-delayed'")
     assert page.run("return location.hash") == "#rulesets/savard/savard-delayed"
+    cells = page.run("return [...$$('#rulesets table.values tr').find((row) => row.textContent.includes('capture.timing')).cells].map((one) => one.textContent)")
+    assert cells == ["what happens to a flanked piece capture.timing", "it is removed at once immediate", "it is bound, and removed by a later action delayed"]
+
+
+def test_no_change_is_lost_unasked(page):
+    page.open("rulesets/dutch-8x8")
+    begin_to_change(page, "dutch-8x8")
+    # Without changes nothing is asked.
+    page.click_button("Leave it", ".editor")
+    page.wait_for(FIGURES)
+    begin_to_change(page, "dutch-8x8")
+    fill(page, "end.quiet_limit", "7")
+    page.wait_text("#rulesets .verdict", "Changed: end.quiet_limit")
+    page.click_button("Leave it", ".editor")
+    page.click_button("Leave it and lose the changes?", ".editor")
+    page.wait_for(FIGURES)
+    begin_to_change(page, "dutch-8x8")
+    fill(page, "end.quiet_limit", "7")
+    page.wait_text("#rulesets .verdict", "Changed: end.quiet_limit")
+    # An address, or a look at another part, leaves them where they are.
+    page.show("rulesets/savard")
+    page.wait_text("#fault", "You are changing dutch-8x8")
+    page.show("play")
+    page.show("rulesets")
+    assert page.run("return !$('.editor').hidden && $('.editor .verdict').textContent.includes('end.quiet_limit')")
+    page.click_button("Keep it here", ".editor")
+    page.wait_text("#rulesets", "After 7 turns without a capture")
+    assert page.run("return location.hash") == "#rulesets/my-dutch-8x8"
+    # One that is removed, after a question, is gone from the page and its address.
+    page.click_button("Remove", "#rulesets")
+    page.click_button("Remove it for good?", "#rulesets")
+    page.wait("return $$('#rulesets tbody tr').length > 20")
+    assert page.run("return [location.hash, $('#rulesets').innerText.includes('my-dutch')]") == ["#rulesets", False]
+
+
+def test_the_editor_names_what_was_typed_and_hides_what_changes_nothing(page):
+    page.open("rulesets/dutch-8x8")
+    begin_to_change(page, "dutch-8x8")
+    for typed, told in [("4.5", '"4.5" is not a whole number from 4 to 16'), ("1e20", '"1e20" is not a whole number from 4 to 16'), ("", "write a whole number from 4 to 16")]:
+        fill(page, "board.files", typed)
+        page.wait("return $(arguments[0]).textContent === arguments[1]", "#fault-of-board\\.files", told)
+    # The board beside it is not what these values would give.
+    assert page.run("return $('.preview').classList.contains('old') && $('.preview .fault').offsetParent !== null")
+    fill(page, "board.files", "8")
+    page.wait("return !$('.preview').classList.contains('old')")
+    # Options have words; what has no effect is not there, and comes where it has.
+    assert page.run(f"return [...{FIELD}.querySelectorAll('option')].map((one) => one.textContent)", "man.range") == ["one square", "any number of squares"]
+    assert page.run(f"return {FIELD}.querySelector('span').textContent", "man.range").startswith("how far a man moves")
+    seen = f"return {FIELD}.offsetParent !== null"
+    assert [page.run(seen, name) for name in ["setup.array", "placement.men", "capture.removal"]] == [True, False, False]
+    page.run(f"const one = {FIELD}.querySelector('select'); one.value = 'delayed'; one.dispatchEvent(new Event('input'))", "capture.timing")
+    page.wait(seen, "capture.removal")
+    assert "settings are not shown" in page.text(".editor")
+
+
+def test_the_opening_array_is_drawn_by_clicks(page):
+    page.open("rulesets/dutch-8x8")
+    begin_to_change(page, "dutch-8x8")
+    fill(page, "board.files", "9")
+    page.wait("return $(arguments[0]).textContent", "#fault-of-setup\\.array")
+    page.wait_for(".array [data-square=i1]")
+    page.click_button("Player 2’s man", ".array")
+    page.click(".array [data-square=i5]")
+    page.wait_text("#rulesets .verdict", "It can be played. Changed: board.files, setup.array")
+    rows = page.run("return $('.array textarea').value.split('\\n')")
+    assert {len(row) for row in rows} == {9} and rows[3] == "........m"
+    page.screenshot("editor-array.png")
+    page.click_button("Remove", ".array")
+    page.click(".array [data-square=i5]")
+    page.wait("return $('.array textarea').value.split('\\n')[3] === '.........'")
+    # A side has one dux.
+    page.click_button("Player 1’s dux", ".array")
+    page.click(".array [data-square=i1]")
+    page.wait("return $('.array textarea').value.match(/D/g).length === 1 && $('.array textarea').value.endsWith('D')")
 
 
 def test_a_ruleset_is_changed_in_the_page_and_played_at_once(page):
@@ -94,7 +201,7 @@ def test_files_of_ones_own_are_added_without_a_restart(page, tmp_path):
     good.write_text('id = "mine"\nbase = "savard"\n[end]\nquiet_limit = 5\n')
     bad.write_text('id = "bad"\nbase = "savard"\n\n[end]\nquiet_limit = "many"\n')
     page.open("rulesets")
-    page.wait_for(FIGURES)
+    page.wait("return $$('#rulesets tbody tr').length > 20")
     page.find_element(By.CSS_SELECTOR, "#rulesets input[type=file]").send_keys(f"{good}\n{bad}")
     page.wait_text("#fault", "bad.toml: line 5")
     # The message stands within what is seen.
@@ -114,5 +221,7 @@ def test_files_of_ones_own_are_added_without_a_restart(page, tmp_path):
     page.find_element(By.CSS_SELECTOR, "#analyse input[type=file]").send_keys(str(tmp_path / "game.jsonl"))
     page.wait("return $$('#analyse select').some((one) => one.selectedOptions[0].textContent.startsWith('mine'))")
     page.show("rulesets/mine")
+    page.wait_for(FIGURES)
     page.click_button("Remove", "#rulesets")
+    page.click_button("Remove it for good?", "#rulesets")
     page.wait("return !$$('#play option').some((one) => one.textContent.startsWith('mine') && !one.selected)")

@@ -70,7 +70,7 @@ def test_a_finished_run_ends_with_its_final_match_and_its_network_is_played(page
     page.wait_text("#runs dl", "70.0 % [61.0, 78.0] against alphabeta:nodes=200 with 32 simulations, 100 games (final match)")
     assert generations(page) == 12
     page.click("#runs .chart-card summary")
-    told = "return $$('#runs .chart-card:first-child tbody tr').at(-1).textContent"
+    told = "return $$('#runs .chart-card:first-child tbody tr').at(-1)?.textContent"
     page.wait(told)
     assert page.run(told) == "1270"
     for axis, last in [("minutes", "1570"), ("samples", "650070")]:

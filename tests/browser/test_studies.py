@@ -77,3 +77,26 @@ def test_a_study_that_is_not_there_is_named_and_another_one_shown(page):
     page.open("studies/nonsense")
     page.wait_text("#fault", "There is no study nonsense in the folder ")
     assert not page.run("return $('#studies iframe').hidden")
+
+
+def test_the_report_stands_before_the_games_and_says_how_each_ended(page, study):
+    page.open("studies/small")
+    page.wait_for("#studies tbody tr")
+    page.wait(SHOWN)
+    assert page.run("return $('#studies iframe').getBoundingClientRect().top < $('#studies table').getBoundingClientRect().top")
+    results = page.run("return $$('#studies tbody td.text').map((one) => one.textContent)")
+    assert all(one.startswith(("Player 1 wins: ", "Player 2 wins: ", "Drawn: ")) and "limit, or" not in one and "capture, or" not in one for one in results)
+    page.click_button("To its games", "#studies")
+    page.wait("return $('#studies table').getBoundingClientRect().top < innerHeight")
+
+
+def test_a_part_begins_at_its_top_and_one_that_is_not_there_is_named(page):
+    page.resize(390, 844)
+    page.open("rulesets")
+    page.wait("return $$('#rulesets tbody tr').length > 20")
+    page.run("scrollTo(0, 900)")
+    page.show("play")
+    assert page.run("return scrollY") == 0
+    page.open("xyz")
+    page.wait_text("#fault", "There is no part xyz")
+    page.wait_for("#play [data-square]")

@@ -46,7 +46,7 @@ fn a_person_plays_with_words_however_short_and_is_told_what_was_wrong() {
         "the piece on h8 belongs to player 2 (lower case)",
         WON,
         "3  M  x [M] .",
-        "player 1 wins: men captured down to the limit",
+        "player 1 wins: all men captured",
         "save which file? write save FILE",
         "1. c2-c3\n",
     ];

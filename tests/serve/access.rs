@@ -27,6 +27,26 @@ fn the_page_and_its_files_come_with_a_policy_that_lets_nothing_else_in() {
 }
 
 #[test]
+fn a_person_who_follows_a_wrong_address_gets_a_page_with_a_way_to_the_board() {
+    let served = Served::bare();
+    let own = served.address.to_string();
+    let go = |path: &str| served.raw("GET", path, &[("Host", &own), ("Accept", "text/html,application/xml;q=0.9")], "");
+    for path in ["/nonsense", "/play", "/app/nothing.js", "/studies/none/report.html"] {
+        let page = go(path);
+        assert_eq!(page.status, 404, "{path}");
+        assert!(
+            page.head.contains("content-type: text/html") && page.head.contains("default-src 'none'"),
+            "{}",
+            page.head
+        );
+        assert!(page.body.contains("<a href=\"/\">"), "{}", page.body);
+        served.get(path).refusal(404);
+    }
+    let page = go("/app/%3Cscript%3E");
+    assert!(page.body.contains("&lt;script&gt;") && !page.body.contains("<script>"), "{}", page.body);
+}
+
+#[test]
 fn other_sites_and_other_names_of_the_machine_are_not_answered() {
     let served = Served::bare();
     let own = served.address.to_string();

@@ -165,6 +165,30 @@ fn a_study_is_shown_and_its_games_can_be_played_over() {
 }
 
 #[test]
+fn the_end_of_a_recorded_game_is_told_as_its_rules_say_it() {
+    let root = tempfile::tempdir().unwrap();
+    let study = root.path().join("studies/first");
+    write_study(&study);
+    let rules = presets::rules("dutch-8x8");
+    let mut state = GameState::new(Arc::clone(&rules));
+    let mut record = GameRecord::new(&state, ["random".to_owned(), "random".to_owned()], 7);
+    let mut legal = Vec::new();
+    for number in 0_usize.. {
+        state.legal_actions(&mut legal);
+        if state.outcome().is_some() {
+            break;
+        }
+        record.play(&mut state, legal[number * 7 % legal.len()], None, None);
+    }
+    fs::create_dir(study.join("games/dutch-8x8")).unwrap();
+    fs::write(study.join("games/dutch-8x8/random.jsonl"), record.to_line() + "\n").unwrap();
+    let found = serve(root.path()).get("/api/studies/first/games/dutch-8x8/random.jsonl").json();
+    let words = state.end_words().unwrap();
+    assert_ne!(words, EndReason::words_for(record.reason.as_deref().unwrap()), "the game says more than its reason");
+    assert_eq!(found["games"][0]["reason"], json!(words));
+}
+
+#[test]
 fn the_study_of_the_program_is_there_without_a_folder() {
     let served = Served::bare();
     let listed = served.get("/api/studies").json();

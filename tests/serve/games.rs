@@ -25,7 +25,16 @@ fn every_ruleset_is_listed_and_told_in_words() {
         assert_eq!(about["initial"], GameState::new(rules(key)).to_json(), "{key}");
         let words = about["words"].as_array().expect("words");
         assert!(words.len() >= 4 && words[0]["heading"] == "Beginning", "{key}");
+        for field in ["files", "ranks", "men", "has_dux", "start", "capture", "source"] {
+            assert_eq!(ruleset[field], about[field], "{key}: {field}");
+        }
     }
+    // What the table of rulesets says, with what the study found with the player that looks at most.
+    let bell = listed.iter().find(|ruleset| ruleset["key"] == "bell").expect("bell");
+    assert_eq!((&bell["men"], &bell["capture"]), (&json!(16), &json!("taken at once; one a move")));
+    let found = &bell["found"];
+    assert_eq!((&found["agent"], &found["verdict"]), (&json!("alphabeta:nodes=800"), &json!("first player ahead")));
+    assert!(found["draws"].as_f64().is_some_and(|draws| (draws - 0.123).abs() < 0.001), "{found}");
     for path in ["Cargo.toml", "../configs/rulesets/bell.toml"] {
         served.post("/api/rules", &json!({ "ruleset": path })).refusal(404);
     }
@@ -114,6 +123,23 @@ fn an_edited_ruleset_is_checked_field_by_field_and_written_as_a_file() {
         fields.dedup();
         fields
     };
+    for (typed, told) in [
+        (json!("4.5"), "\"4.5\" is not a whole number from 4 to 16"),
+        (json!(4.5), "\"4.5\" is not a whole number from 4 to 16"),
+        (json!("1e20"), "\"1e20\" is not a whole number from 4 to 16"),
+        (json!(""), "write a whole number from 4 to 16"),
+    ] {
+        let found = edit("savard", "mine", json!({ "board.files": typed })).json();
+        assert_eq!(found["faults"], json!([{ "field": "board.files", "message": told }]));
+    }
+    // Settings that change nothing: those of the other way to begin, whether it can be played already or not.
+    let idle = |values: Value| {
+        let found = edit("savard", "mine", values).json()["idle"].to_string();
+        ["setup.array", "placement.men", "capture.removal", "board.files"].map(|name| found.contains(name))
+    };
+    assert_eq!(idle(json!({})), [false, true, true, false]);
+    assert_eq!(idle(json!({ "capture.timing": "delayed" })), [false, true, false, false]);
+    assert_eq!(idle(json!({ "setup.mode": "placement" })), [true, false, true, false]);
     assert_eq!(faults("Mine!", json!({ "board.files": 3, "man.range": null })), ["id", "board.files", "man.range"]);
     assert_eq!(faults("mine", json!({ "board.files": 9 })), ["setup.array"]);
     assert_eq!(faults("bell", json!({})), ["id"]);
@@ -123,7 +149,12 @@ fn an_edited_ruleset_is_checked_field_by_field_and_written_as_a_file() {
     let known = served.get("/api/parameters").json();
     assert_eq!(
         known[0],
-        json!({ "name": "board.files", "meaning": known[0]["meaning"], "kind": "integer", "low": 4, "high": 16 })
+        json!({ "name": "board.files", "meaning": known[0]["meaning"], "words": [], "kind": "integer", "low": 4, "high": 16 })
+    );
+    let range = known.as_array().expect("parameters").iter().find(|one| one["name"] == "man.range").expect("it");
+    assert_eq!(
+        (&range["names"], &range["words"]),
+        (&json!(["1", "slide"]), &json!(["one square", "any number of squares"]))
     );
 }
 

@@ -16,7 +16,7 @@ pub(super) fn run(first: &str, second: &str) -> anyhow::Result<()> {
         println!("{one_name} and {other_name} differ in\n");
     }
     for parameter in differing.into_iter().filter_map(Parameter::named) {
-        println!("{}", beside("  ", &format!("{}: {}", parameter.name, parameter.meaning)));
+        println!("{}", beside("  ", &format!("{}: {}", parameter.name, parameter.explained())));
         for (name, ruleset) in [(one_name, &one), (other_name, &other)] {
             // A drawn board has a line for each rank.
             println!("      {name}: {}", parameter.value_in(ruleset).to_string().replace('\n', "\n        "));

@@ -23,7 +23,7 @@ pub(super) fn run() -> anyhow::Result<()> {
             ParameterValue::Absent => "none".to_owned(),
             value => value.to_string(),
         };
-        writeln!(text, "| `{}` | {} | `{default}` | {} |", parameter.name, parameter.kind, parameter.meaning)?;
+        writeln!(text, "| `{}` | {} | `{default}` | {} |", parameter.name, parameter.kind, parameter.explained())?;
     }
     for id in presets::NAMES {
         let file = rulesets::load_file(id)?;

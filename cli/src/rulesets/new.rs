@@ -1,7 +1,7 @@
 //! `rulesets new`: a commented file to begin a ruleset with.
 
 use anyhow::{bail, ensure};
-use latrunculi_engine::parameters::{PARAMETERS, ParameterValue};
+use latrunculi_engine::parameters::{PARAMETERS, Parameter, ParameterKind, ParameterValue};
 use latrunculi_engine::{Ruleset, presets, text_fault};
 use latrunculi_train::rulesets;
 
@@ -28,7 +28,7 @@ fn commented(id: &str, base: &Ruleset) -> String {
         let Some((table, name)) = parameter.name.split_once('.') else { continue };
         let value = parameter.value_in(base);
         let hidden = if value == ParameterValue::Absent { "# " } else { "" };
-        let comment = wrapped_after("# ", &format!("{} ({})", parameter.meaning, parameter.kind));
+        let comment = wrapped_after("# ", &explained(parameter));
         let lines = format!("{comment}\n{hidden}{name} = {value}\n");
         match tables.iter_mut().find(|(known, _)| *known == table) {
             Some((_, text)) => text.push_str(&lines),
@@ -39,6 +39,14 @@ fn commented(id: &str, base: &Ruleset) -> String {
         text.push_str(&format!("\n[{table}]\n{lines}"));
     }
     text
+}
+
+/// Returns what a parameter decides, and what it may be; names stand there with what they mean.
+fn explained(parameter: &Parameter) -> String {
+    match parameter.kind {
+        ParameterKind::Choice(_) => parameter.explained(),
+        kind => format!("{} ({kind})", parameter.explained()),
+    }
 }
 
 #[cfg(test)]

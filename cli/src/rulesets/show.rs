@@ -45,7 +45,7 @@ pub(super) fn run(name: &str, as_json: bool) -> anyhow::Result<()> {
             continue;
         }
         println!("  {} = {value}", parameter.name);
-        println!("{}", wrapped(parameter.meaning, 6));
+        println!("{}", wrapped(&parameter.explained(), 6));
         if let Some(evidence) = evidence.filter(|evidence| !evidence.text.is_empty()) {
             let from =
                 if evidence.ruleset == ruleset.id { String::new() } else { format!(" (as {})", evidence.ruleset) };

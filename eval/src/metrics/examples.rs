@@ -248,10 +248,12 @@ impl Trier {
     }
 }
 
-/// Tells whether an action uses a mechanism and shows nothing louder: the end of the game, or the loss of the dux.
+/// Tells whether an action uses a mechanism and shows nothing louder: the end of the game, or the loss of the dux. Where that is
+/// shown, the game may end by it, and by nothing else.
 fn is_plain(shown: &Shown, wanted: Mechanic) -> bool {
-    shown.used.contains(wanted)
-        && (wanted == Mechanic::DuxCaptured || shown.next.outcome().is_none() && !shown.takes_dux)
+    let is_dux = wanted == Mechanic::DuxCaptured;
+    let is_plain_end = shown.next.outcome().is_none_or(|outcome| is_dux && outcome.reason.is_dux_lost());
+    shown.used.contains(wanted) && is_plain_end && (is_dux || !shown.takes_dux)
 }
 
 #[cfg(test)]
@@ -276,6 +278,9 @@ mod tests {
                 for action in &example.actions {
                     state.play(state.parse_action(action).expect("a legal action"));
                 }
+                // Only the loss of the dux ends a game here, where it does.
+                let ends = example.caption == "The dux is taken" && rules.ruleset().end.win_dux;
+                assert_eq!(state.outcome().is_some(), ends, "{name}: {example:?}");
             }
         }
         let captions = |name: &str| -> Vec<_> {
@@ -285,6 +290,7 @@ mod tests {
         assert!(captions("mac-12x8").contains(&"A row is taken between two enemies"));
         assert!(captions("savard").contains(&"A man is taken in the corner"));
         assert!(captions("bell").contains(&"Who has captured moves on and captures again"));
+        assert!(captions("bell").contains(&"The dux is taken"));
         assert!(captions("savard-delayed").contains(&"A man is bound, then removed"));
         assert!(captions("beads").contains(&"A row is bound between two enemies"));
         assert!(captions("beads").contains(&"Who moves in between two enemies is bound"));

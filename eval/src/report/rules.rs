@@ -23,6 +23,23 @@ pub fn rules_in_words(rules: &Rules) -> Vec<(&'static str, Vec<String>)> {
     parts
 }
 
+/// Returns how men are captured in a few words, for tables.
+#[must_use]
+pub fn capture_in_brief(rules: &Rules) -> String {
+    let capture = rules.ruleset().capture;
+    let how = match capture.timing {
+        Timing::Immediate => "taken at once",
+        Timing::Delayed => "bound, then removed",
+        Timing::Displacement => "bound, then moved onto",
+    };
+    let besides = [
+        (capture.span == Span::Row, "rows too"),
+        (capture.lines == Lines::All, "diagonals too"),
+        (capture.per_move == PerMove::One && matters(rules, "capture.per_move"), "one a move"),
+    ];
+    besides.iter().filter(|(applies, _)| *applies).fold(how.to_owned(), |text, (_, more)| format!("{text}; {more}"))
+}
+
 /// Tells whether another value of `parameter` could change a game; nothing is said of one that could not.
 fn matters(rules: &Rules, parameter: &str) -> bool {
     rules.why_without_effect(parameter).is_none()
@@ -367,7 +384,7 @@ pub(super) fn parameters(ruleset: &Ruleset) -> Markup {
     let caption = "Every setting of this ruleset. [source] quotes the source, [reading] is our interpretation of an unclear sentence, \
                    [engine] is an addition so that a program can finish every game.";
     Table::new(format!("Parameters of {}", ruleset.id), html! { (caption) }, shown)
-        .row_head("Setting", |parameter| html! { code { (parameter.name) } br; span.soft { (parameter.meaning) } })
+        .row_head("Setting", |parameter| html! { code { (parameter.name) } br; span.soft { (parameter.explained()) } })
         .column("Value", |parameter| html! { code { (parameter.value_in(ruleset)) } })
         .text("Where it comes from", |parameter| html! { (evidence(parameter.name).unwrap_or("")) })
         .render()

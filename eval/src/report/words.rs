@@ -39,10 +39,10 @@ pub(super) fn family(family: &str) -> String {
         "alphabeta" => format!("alpha-beta search{rest}"),
         "alphabeta by depth" => format!("alpha-beta search to a fixed depth{rest}"),
         "mcts" => format!("tree search with random playouts{rest}"),
-        "greedy" => format!("greedy player, which maximises its immediate gain{rest}"),
-        "random" => format!("random player{rest}"),
+        "greedy" => format!("a greedy player, which maximises its immediate gain{rest}"),
+        "random" => format!("a random player{rest}"),
         _ => match family.strip_prefix("net ") {
-            Some(model) => format!("neural network {}", model.rsplit('/').next().unwrap_or(model)),
+            Some(model) => format!("the neural network {}", model.rsplit('/').next().unwrap_or(model)),
             None => family.to_owned(),
         },
     }

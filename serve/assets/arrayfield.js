@@ -1,0 +1,54 @@
+// The field of an opening array: drawn by clicks on a board, or typed.
+
+import { Board } from "/app/board.js";
+import { button, el, replaceButtons } from "/app/dom.js";
+import { squareName } from "/app/game.js";
+
+const TOOLS = [["M", "Player 1’s man"], ["D", "Player 1’s dux"], ["m", "Player 2’s man"], ["d", "Player 2’s dux"], [".", "Remove"]];
+
+// Returns the field as `input`, how it is read, and `fit`, which draws the board with so many files and ranks.
+export function arrayField(value) {
+  let tool = "M";
+  let size = { files: 8, ranks: 8 };
+  const text = el("textarea", { rows: 8, spellcheck: "false", placeholder: "none", "aria-label": "The array as text" });
+  text.value = value ?? "";
+  const board = new Board((name) => press(name));
+  const tools = el("div", { class: "row", role: "group", "aria-label": "What a click on a square puts there" });
+  const input = el("div", { class: "array", role: "group" }, tools, board.element, text);
+  input.role = "group";
+
+  // The pieces of the text by square; rows that lie beyond the board are left out.
+  const pieces = () => {
+    const rows = text.value.split(/[\n/]/).map((row) => row.trim()).filter(Boolean);
+    const found = new Map();
+    rows.forEach((row, at) => [...row].forEach((letter, file) => {
+      const rank = rows.length - 1 - at;
+      if ("MDmd".includes(letter) && file < size.files && rank < size.ranks) found.set(squareName(file, rank), letter);
+    }));
+    return found;
+  };
+  const write = (placed) => {
+    const row = (rank) => Array.from({ length: size.files }, (_, file) => placed.get(squareName(file, rank)) ?? ".").join("");
+    text.value = Array.from({ length: size.ranks }, (_, at) => row(size.ranks - 1 - at)).join("\n");
+    draw();
+    input.dispatchEvent(new Event("input"));
+  };
+  const press = (name) => {
+    const placed = pieces();
+    if (tool === "." || placed.get(name) === tool) placed.delete(name);
+    else {
+      // A side has one dux.
+      if (tool.toUpperCase() === "D") for (const [other, letter] of placed) if (letter === tool) placed.delete(other);
+      placed.set(name, tool);
+    }
+    write(placed);
+  };
+  const draw = () => {
+    board.show(size, { state: { bound: [], last_taken: [] }, action: null, pieces: pieces() });
+    const choice = ([letter, name]) => button(name, () => { tool = letter; draw(); }, { "aria-pressed": String(tool === letter) });
+    replaceButtons(tools, [...TOOLS.map(choice), button("Empty the board", () => write(new Map()))]);
+  };
+  text.addEventListener("input", draw);
+  draw();
+  return { input, read: () => text.value.trim() || null, fit: (files, ranks) => { size = { files, ranks }; text.rows = ranks; draw(); } };
+}

@@ -1,0 +1,31 @@
+// The table of all rulesets, by which one finds the one that is meant.
+
+import { rulesOf } from "/app/api.js";
+import { el } from "/app/dom.js";
+import { addressOf, shelf } from "/app/shelf.js";
+
+const HEADS = ["Ruleset", "Board", "Men", "Dux", "Source", "Capture", "Verdict", "Drawn"];
+
+// Returns the table: one's own rulesets first, then those of the program.
+export async function overview() {
+  const { own, offered } = shelf();
+  const mine = await Promise.all(own.map((text) => rulesOf(text)));
+  const judge = offered.find(({ found }) => found)?.found.agent;
+  return el("div", {},
+    el("table", { class: "stacks" },
+      el("thead", {}, el("tr", {}, HEADS.map((head, at) => el("th", { scope: "col", class: isText(at) ? "text" : null }, head)))),
+      el("tbody", {}, [...mine, ...offered].map(row))),
+    judge ? el("p", { class: "soft" }, `Men are those of one side. Verdict and draws are what the study in the program found with the player ${judge} on both sides; each ruleset shows the other players’ too.`) : null);
+}
+
+const isText = (at) => at === 0 || (at >= 4 && at < 7);
+
+function row(about) {
+  const { key, id = key, name, files, ranks, men, has_dux, start, source, capture, found } = about;
+  // What stands before the first comma names the source; the rest tells where in it.
+  const after = source.split(", ")[0] || (key.includes("\n") ? "your own" : "–");
+  const cells = [`${files}x${ranks}`, `${men}${start === "array" ? "" : ", placed"}`, has_dux ? "yes" : "no", after, capture, found?.verdict ?? "–", found ? `${Math.round(100 * found.draws)} %` : "–"];
+  return el("tr", {},
+    el("th", { scope: "row" }, el("a", { href: `#rulesets/${addressOf({ key, id })}` }, id), name ? el("span", { class: "soft below" }, name) : null),
+    cells.map((cell, at) => el("td", { class: isText(at + 1) ? "text" : null, "data-label": HEADS[at + 1] }, cell)));
+}
