@@ -42,7 +42,7 @@ pub(super) fn family(family: &str) -> String {
         "greedy" => format!("a greedy player, which maximises its immediate gain{rest}"),
         "random" => format!("a random player{rest}"),
         _ => match family.strip_prefix("net ") {
-            Some(model) => format!("the neural network {}", model.rsplit('/').next().unwrap_or(model)),
+            Some(model) => format!("neural network {}", model.rsplit('/').next().unwrap_or(model)),
             None => family.to_owned(),
         },
     }
