@@ -275,7 +275,7 @@ impl TrainingRun<'_> {
             config: &self.config,
             rulesets: &self.rulesets,
             generation,
-            device: self.device,
+            device: self.play_device,
             workers: self.workers.as_ref(),
             observer: self.observer,
             secs_left: self.secs_left(),
@@ -304,7 +304,7 @@ impl TrainingRun<'_> {
         let Some(games) = games else {
             return Ok(RoundResults { trained: first, ..RoundResults::default() });
         };
-        let network = LibtorchNetwork { network: trainer.averaged_network().of_libtorch()?, device: self.device };
+        let network = LibtorchNetwork { network: trainer.averaged_network().of_libtorch()?, device: self.play_device };
         if chooses_precision {
             *choice = choose_precision_of(&network, config, parts.rulesets)?;
         }

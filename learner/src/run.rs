@@ -26,7 +26,7 @@ use latrunculi_train::evaluation::EvaluationMatch;
 use latrunculi_train::events::Events;
 use latrunculi_train::files::{file_name, write_whole};
 use latrunculi_train::models::NetworkOpener;
-use latrunculi_train::networks::{NetworkLoader, PlayNetwork, Processor};
+use latrunculi_train::networks::{FusedNetwork, NetworkLoader, PlayNetwork, Processor};
 use latrunculi_train::observer::{Event, Observer, Totals};
 use latrunculi_train::provenance::{self, Origin};
 use latrunculi_train::run_dir::{CONFIG, EVENTS, METRICS, PROVENANCE, RunDir};
@@ -60,7 +60,10 @@ pub struct TrainingRun<'o> {
     pub(crate) mixes: Vec<Arc<Rules>>,
     /// The commit of the program's source, for the model card.
     pub(crate) commit: Option<String>,
+    /// Where the network is trained.
     pub(crate) device: Device,
+    /// Where it plays.
+    pub(crate) play_device: Device,
     pub(crate) trainer: Trainer,
     pub(crate) windows: ReplayWindows,
     /// The games in flight; empty before the first generation that a network plays.
@@ -88,8 +91,9 @@ impl<'o> TrainingRun<'o> {
         let rulesets = run_rulesets::load(&config.rulesets)?;
         config.validate(rulesets.len())?;
         let device = Device::open(config.device.parse()?).of_libtorch()?;
-        check_precision(config.precision, device)?;
-        check_opponents(&rulesets, &config, device)?;
+        let play_device = play_device(&config, device);
+        check_precision(config.precision, play_device)?;
+        check_opponents(&rulesets, &config, play_device)?;
         let (network, steps_before) = match &origin.from {
             Some(path) => {
                 let Model { network, info } = load_model(path, device)?.1;
@@ -110,7 +114,7 @@ impl<'o> TrainingRun<'o> {
         }
         let trainer = Trainer::new(&network, &config.training).of_libtorch().context("setting up the training")?;
         let trainer = trainer.after(steps_before);
-        let playing = LibtorchNetwork { network, device };
+        let playing = LibtorchNetwork { network, device: play_device };
         let precision = playing.precision(config.precision);
         let mut provenance = describe(origin, device);
         provenance["config"] = json!(origin.config);
@@ -140,6 +144,7 @@ impl<'o> TrainingRun<'o> {
             mixes: Vec::new(),
             commit: origin.commit.clone(),
             device,
+            play_device,
             trainer,
             windows,
             pools: Vec::new(),
@@ -174,8 +179,9 @@ impl<'o> TrainingRun<'o> {
         let has_metrics = confirm::counters(&folder, &path, &state, trainer.counters())?;
         config.validate(rulesets.len())?;
         state.allow(&config, settings).with_context(|| root.display().to_string())?;
-        check_precision(config.precision, device)?;
-        check_opponents(&rulesets, &config, device)?;
+        let play_device = play_device(&config, device);
+        check_precision(config.precision, play_device)?;
+        check_opponents(&rulesets, &config, play_device)?;
         folder.remove_unfinished(state.generations);
         trainer.set_config(&config.training).of_libtorch()?;
         let (windows, shards) = windows(&folder, &rulesets, &config, &state)?;
@@ -214,6 +220,7 @@ impl<'o> TrainingRun<'o> {
             mixes,
             commit: origin.commit.clone(),
             device,
+            play_device,
             trainer,
             windows,
             pools,
@@ -234,7 +241,10 @@ impl<'o> TrainingRun<'o> {
             folder: self.folder.root(),
             config: &self.config,
             parameters,
-            device: self.device.to_string(),
+            device: match self.device == self.play_device {
+                true => self.device.to_string(),
+                false => format!("{}, games on {}", self.device, self.play_device),
+            },
             precision: self.state.precision,
             done: self.totals(),
         });
@@ -324,7 +334,7 @@ impl<'o> TrainingRun<'o> {
         opponent: &str,
         pairs: u64,
     ) -> Result<RunMatch, Error> {
-        let networks = opponent_networks(&self.config, self.device);
+        let networks = opponent_networks(&self.config, self.play_device);
         let evaluation = EvaluationMatch::new(Arc::clone(rules), &self.config, opponent, networks)?;
         let evaluator = network.evaluators(1, precision)?.remove(0);
         let stop = &self.stop;
@@ -338,7 +348,7 @@ impl<'o> TrainingRun<'o> {
 
     /// Returns the network as it is now, ready to play.
     pub(crate) fn playing(&self) -> Result<LibtorchNetwork, Error> {
-        Ok(LibtorchNetwork { network: self.trainer.averaged_network().of_libtorch()?, device: self.device })
+        Ok(LibtorchNetwork { network: self.trainer.averaged_network().of_libtorch()?, device: self.play_device })
     }
 
     /// Chooses the precision of a network in play: fewer than 32 bits only where the answers agree on a board of every size.
@@ -384,6 +394,16 @@ pub(crate) fn match_seed(seed: u64, number: u64) -> u64 {
 
 fn describe(origin: &Origin, device: Device) -> Value {
     origin.describe(&device.to_string(), libtorch_version())
+}
+
+/// Returns where a network plays that is trained on `device`.
+fn play_device(config: &TrainConfig, device: Device) -> Device {
+    let has_short_kernels = FusedNetwork::kernel_of(Precision::Bf16).is_available();
+    match config.games.device.is_processor(config.network.channels, config.games.actors, has_short_kernels) {
+        true => Device::CPU,
+        // Libtorch computes where the network is.
+        false => device,
+    }
 }
 
 pub(crate) fn opponent_networks(config: &TrainConfig, device: Device) -> NetworkOpener {
