@@ -27,11 +27,14 @@ export function arrayField(value) {
     }));
     return found;
   };
-  const write = (placed) => {
-    const row = (rank) => Array.from({ length: size.files }, (_, file) => placed.get(squareName(file, rank)) ?? ".").join("");
-    text.value = Array.from({ length: size.ranks }, (_, at) => row(size.ranks - 1 - at)).join("\n");
+  const put = (written) => {
+    text.value = written;
     draw();
     input.dispatchEvent(new Event("input"));
+  };
+  const write = (placed) => {
+    const row = (rank) => Array.from({ length: size.files }, (_, file) => placed.get(squareName(file, rank)) ?? ".").join("");
+    put(Array.from({ length: size.ranks }, (_, at) => row(size.ranks - 1 - at)).join("\n"));
   };
   const press = (name) => {
     const placed = pieces();
@@ -46,7 +49,7 @@ export function arrayField(value) {
   const draw = () => {
     board.show(size, { state: { bound: [], last_taken: [] }, action: null, pieces: pieces() });
     const choice = ([letter, name]) => button(name, () => { tool = letter; draw(); }, { "aria-pressed": String(tool === letter) });
-    replaceButtons(tools, [...TOOLS.map(choice), button("Empty the board", () => write(new Map()))]);
+    replaceButtons(tools, [...TOOLS.map(choice), button("Empty the board", () => write(new Map())), button("No array", () => put(""))]);
   };
   text.addEventListener("input", draw);
   draw();

@@ -164,6 +164,9 @@ def test_the_opening_array_is_drawn_by_clicks(page):
     page.click_button("Player 1’s dux", ".array")
     page.click(".array [data-square=i1]")
     page.wait("return $('.array textarea').value.match(/D/g).length === 1 && $('.array textarea').value.endsWith('D')")
+    page.click_button("No array", ".array")
+    page.wait_text("#fault-of-setup\\.array", "array")
+    assert page.run("return $('.array textarea').value") == ""
 
 
 def test_a_ruleset_is_changed_in_the_page_and_played_at_once(page):
