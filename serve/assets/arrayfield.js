@@ -1,20 +1,18 @@
 // The field of an opening array: drawn by clicks on a board, or typed.
 
 import { Board } from "/app/board.js";
-import { button, el, replaceButtons } from "/app/dom.js";
+import { button, el } from "/app/dom.js";
 import { squareName } from "/app/game.js";
-
-const TOOLS = [["M", "Player 1’s man"], ["D", "Player 1’s dux"], ["m", "Player 2’s man"], ["d", "Player 2’s dux"], [".", "Remove"]];
+import { PieceTools } from "/app/pieces.js";
 
 // Returns the field as `input`, how it is read, and `fit`, which draws the board with so many files and ranks.
 export function arrayField(value) {
-  let tool = "M";
   let size = { files: 8, ranks: 8 };
   const text = el("textarea", { rows: 8, spellcheck: "false", placeholder: "none", "aria-label": "The array as text" });
   text.value = value ?? "";
   const board = new Board((name) => press(name));
-  const tools = el("div", { class: "row", role: "group", "aria-label": "What a click on a square puts there" });
-  const input = el("div", { class: "array", role: "group" }, tools, board.element, text);
+  const tools = new PieceTools(() => draw());
+  const input = el("div", { class: "array", role: "group" }, tools.element, board.element, text);
   input.role = "group";
 
   // The pieces of the text by square; rows that lie beyond the board are left out.
@@ -38,18 +36,12 @@ export function arrayField(value) {
   };
   const press = (name) => {
     const placed = pieces();
-    if (tool === "." || placed.get(name) === tool) placed.delete(name);
-    else {
-      // A side has one dux.
-      if (tool.toUpperCase() === "D") for (const [other, letter] of placed) if (letter === tool) placed.delete(other);
-      placed.set(name, tool);
-    }
+    tools.press(placed, name);
     write(placed);
   };
   const draw = () => {
     board.show(size, { state: { bound: [], last_taken: [] }, action: null, pieces: pieces() });
-    const choice = ([letter, name]) => button(name, () => { tool = letter; draw(); }, { "aria-pressed": String(tool === letter) });
-    replaceButtons(tools, [...TOOLS.map(choice), button("Empty the board", () => write(new Map())), button("No array", () => put(""))]);
+    tools.draw(true, [button("Empty the board", () => write(new Map())), button("No array", () => put(""))]);
   };
   text.addEventListener("input", draw);
   draw();

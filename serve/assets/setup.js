@@ -2,24 +2,22 @@
 
 import { ask, rulesOf } from "/app/api.js";
 import { Board } from "/app/board.js";
-import { button, el, replaceButtons, select } from "/app/dom.js";
+import { button, el, select } from "/app/dom.js";
 import { readPieces, writeRows } from "/app/game.js";
-
-const TOOLS = [["M", "Player 1’s man"], ["D", "Player 1’s dux"], ["m", "Player 2’s man"], ["d", "Player 2’s dux"], ["", "Remove"]];
+import { PieceTools } from "/app/pieces.js";
 
 export class Setup {
   // `take` is called with the ruleset and the start of the game that is to begin; `words` are on its button.
   constructor(take, words) {
     this.take = take;
-    this.tool = "M";
     this.board = new Board((name) => this.press(name));
-    this.tools = el("div", { class: "row", role: "group", "aria-label": "What a click on a square puts there" });
+    this.tools = new PieceTools(() => this.draw(false));
     this.toAct = select("To act", [["1", "Player 1"], ["2", "Player 2"]], "1", () => this.draw());
     this.line = el("input", { type: "text", spellcheck: "false", "aria-label": "The position as one line", onchange: () => this.read() });
     this.fault = el("p", { class: "fault", role: "alert", hidden: true });
     this.dialog = el("dialog", { class: "setup", "aria-label": "Set up a position" },
       el("h2", {}, "Set up a position"),
-      this.tools, this.board.element,
+      this.tools.element, this.board.element,
       el("div", { class: "row" }, this.toAct, button("Empty the board", () => this.clear())),
       el("label", { class: "field" }, el("span", {}, "Or paste a position: rows from the top, numbers for empty squares, then who is to act"), this.line),
       this.fault,
@@ -30,7 +28,7 @@ export class Setup {
   // Opens the dialog with the state of a game after `at` actions, or the first one of another ruleset.
   async open(ruleset, game, at) {
     this.ruleset = ruleset;
-    this.tool = "M";
+    this.tools.tool = "M";
     this.about = await rulesOf(ruleset);
     const isSame = game.about.key === ruleset;
     this.setLine(isSame ? game.states[at].position : this.about.initial.position);
@@ -58,12 +56,7 @@ export class Setup {
   }
 
   press(name) {
-    if (this.tool === "" || this.pieces.get(name) === this.tool) this.pieces.delete(name);
-    else {
-      // A side has one dux.
-      if (this.tool.toUpperCase() === "D") for (const [other, letter] of this.pieces) if (letter === this.tool) this.pieces.delete(other);
-      this.pieces.set(name, this.tool);
-    }
+    this.tools.press(this.pieces, name);
     this.draw();
   }
 
@@ -76,8 +69,7 @@ export class Setup {
     this.show(null);
     const state = { bound: [], last_taken: [] };
     this.board.show(this.about, { state, action: null, pieces: this.pieces });
-    const tools = TOOLS.filter(([letter]) => this.about.has_dux || letter.toUpperCase() !== "D");
-    replaceButtons(this.tools, tools.map(([letter, name]) => button(name, () => { this.tool = letter; this.draw(false); }, { "aria-pressed": String(this.tool === letter) })));
+    this.tools.draw(this.about.has_dux);
   }
 
   show(error) {

@@ -40,6 +40,7 @@ pub(crate) fn find(name: &str) -> Option<Asset> {
         "shelf.js" => (SCRIPT, include_str!("../assets/shelf.js")),
         "overview.js" => (SCRIPT, include_str!("../assets/overview.js")),
         "arrayfield.js" => (SCRIPT, include_str!("../assets/arrayfield.js")),
+        "pieces.js" => (SCRIPT, include_str!("../assets/pieces.js")),
         "rulesets.js" => (SCRIPT, include_str!("../assets/rulesets.js")),
         "captures.js" => (SCRIPT, include_str!("../assets/captures.js")),
         "editor.js" => (SCRIPT, include_str!("../assets/editor.js")),
