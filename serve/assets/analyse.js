@@ -272,7 +272,7 @@ export class Analyse {
     const { main } = this.variations;
     const isMain = game === main;
     this.review.show(main, isMain ? judged : this.judgedIn(main), isMain ? at : null, this.judge.whole?.game === main);
-    drawMoves(this.moves, main, isMain ? at : null, (to) => this.goTo(to, main), this.review.marks);
+    drawMoves(this.moves, main, isMain ? at : this.variations.shared(game), (to) => this.goTo(to, main), this.review.marks);
   }
 }
 

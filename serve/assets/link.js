@@ -8,7 +8,8 @@ export function addressOf(game, at) {
   const { about, ruleset, start, actions } = game;
   const isKnown = about.is_shipped || ruleset.includes("\n");
   const parts = [isKnown ? ruleset : about.text, about.fingerprint, start ?? "", actions.join(","), at];
-  return `#analyse/${parts.map(encodeURIComponent).join("/")}`;
+  // Commas need no code, and a game has hundreds.
+  return `#analyse/${parts.map((part) => encodeURIComponent(part).replaceAll("%2C", ",")).join("/")}`;
 }
 
 // Reads the parts of an address after "#analyse": a record as Game.open takes it, and the number of actions before what is shown.

@@ -48,7 +48,7 @@ export class Play {
 
   async start() {
     const first = { ruleset: FIRST, agents: [HUMAN, this.begin.levels[3].agent] };
-    this.fault = await openStored(first, (record) => this.open(record));
+    this.fault = await openStored(first, (record) => this.open(record, true));
   }
 
   build(place) {
@@ -103,8 +103,8 @@ export class Play {
   // A game that a person would lose by leaving it.
   get isUnderWay() { return this.game.actions.length > 0 && !this.game.isOver && this.players.hasHuman; }
 
-  // Takes over a game; it goes on from where it stands.
-  async open(record) {
+  // Takes over a game; it goes on from where it stands, but one that was kept and has no person in it waits.
+  async open(record, isKept = false) {
     this.stopThinking();
     // Of several that are asked for, the last one is opened.
     const opening = ++this.opening;
@@ -116,13 +116,13 @@ export class Play {
     this.game = game;
     const setting = game.clock ?? (this.clockSetting && !game.actions.length ? { setting: this.clockSetting } : null);
     game.clock = setting && new Clock(setting, () => this.drawSides(), (player) => this.loseOnTime(player));
-    this.isPaused = false;
     this.placer = null;
     this.hint = null;
     this.openChoices = [];
     chooseRuleset(this.rulesetField, game.about);
     choose(this.clockField, game.clock?.setting ?? "");
     this.players.agents = game.agents;
+    this.isPaused = isKept && game.actions.length > 0 && !this.players.hasHuman;
     this.board.isFlipped = this.players.onlyHuman === 2;
     this.showRules();
     this.changed();

@@ -94,7 +94,8 @@ export function drawShares(board, analysis, key) {
 
 function verdictText({ player, action, value, score, depth, effort }) {
   const parts = [`Player ${player} to act: ${action}`];
-  if (value !== null) parts.push(`value ${signed(value, 3)}`);
+  // That of an action is the search's mean behind it.
+  if (value !== null) parts.push(`value of the state ${signed(value, 3)}`);
   if (score !== null) parts.push(scoreText(score));
   if (depth !== null) parts.push(`${depth} action${depth === 1 ? "" : "s"} deep`);
   if (effort) parts.push(`${effort.toLocaleString("en")} ${depth === null ? "simulation" : "node"}${effort === 1 ? "" : "s"}`);

@@ -157,6 +157,9 @@ def test_two_agents_play_and_are_paused(page):
     assert page.count(MOVES) == played
     page.click_button("Continue", "#play")
     page.wait("return $$(arguments[0]).length > arguments[1]", MOVES, played)
+    # Opened again, perhaps in a second window, it waits.
+    page.reopen("play")
+    page.wait_text("#play .status", "Paused")
 
 
 def test_a_position_is_set_up_and_pasted(page):
