@@ -14,7 +14,7 @@ const PERCENT = { unit: " %", low: 0, high: 100, middle: 50 };
 // Each chart, with what it should look like.
 const CHARTS = {
   score: {
-    title: "Score of the network in its matches, % with 95 % intervals", ...PERCENT, isNamed: true,
+    title: "Score of the network in its matches, % with 95 % intervals", unit: " %", middle: 50, isNamed: true,
     note: "It should rise. Matches between have few games, so neighbours differ by chance; the final match has the most. 50 % is as strong as the opponent.",
   },
   policy: {
@@ -78,10 +78,11 @@ function scores(run, ruleset, axis, name) {
   const note = (round, verdicts, isFinal) => {
     const kept = Object.entries(verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
     for (const [kind, found] of Map.groupBy(kept, (verdict) => `${isFinal ? "final match, " : ""}${kindOf(verdict)}, ${gamesOf(verdict)} games`)) {
-      const mean = (key) => (100 * found.reduce((sum, verdict) => sum + verdict[key], 0)) / found.length;
-      const keys = found.length === 1 ? ["score", "lower", "upper"] : ["score"];
+      const score = found.reduce((sum, verdict) => sum + verdict.score, 0) / found.length;
+      // The interval of a mean of independent scores, each with its own.
+      const reach = (key) => Math.sqrt(found.reduce((sum, verdict) => sum + (verdict[key] - verdict.score) ** 2, 0)) / found.length;
       if (!lines.has(kind)) lines.set(kind, { isFinal, points: [] });
-      lines.get(kind).points.push([axis.read(round), ...keys.map(mean)]);
+      lines.get(kind).points.push([axis.read(round), ...[score, score - reach("lower"), score + reach("upper")].map((share) => 100 * share)]);
     }
   };
   for (const round of run.rounds) note(round, round.verdicts, false);

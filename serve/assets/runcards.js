@@ -28,11 +28,17 @@ const rulesetsOf = ({ rulesets }) => (rulesets.length > 3 ? `${rulesets.length} 
 
 const stateOf = ({ is_running, result }) => (is_running ? "running" : result ? "finished" : "stopped");
 
+// Returns how far a number has come, and how far it goes where that is known.
+const ofBudget = (done, budget) => (budget ? `${done} of ${budget.toLocaleString("en")}` : done);
+
 // A table of all runs, the newest first, from which those that are drawn are chosen. `colors` has the colour of each chosen one,
 // `choose` is called with the name of one and whether it is to be drawn, `showAll` to see the old ones.
 export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
   const heads = ["Run", "State", "Rulesets", "Score when last measured", "Minutes", "Generations"];
   const shown = runs.filter(({ name }, index) => isAll || index < NEWEST || colors.has(name));
+  const kinds = new Set(shown.map(strength).filter(Boolean).map(([, against]) => against));
+  // What is said of all is said once.
+  const common = kinds.size === 1 && shown.length > 1 ? [...kinds][0] : "";
   const row = (run) => {
     const color = colors.get(run.name);
     const [score, against] = strength(run) ?? ["–", ""];
@@ -41,8 +47,8 @@ export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
     });
     const cells = [
       [stateOf(run), run.seconds_since_written === null ? "no round yet" : `last round ${roughly(run.seconds_since_written)} ago`, run.faults.length ? el("span", { class: "fault below" }, "damaged") : null],
-      [rulesetsOf(run)], [score, against],
-      [run.elapsed_secs === null ? "–" : whole(Math.round(run.elapsed_secs / 60))], [whole(run.generations)],
+      [rulesetsOf(run)], [score, common ? "" : against],
+      [run.elapsed_secs === null ? "–" : ofBudget(whole(Math.round(run.elapsed_secs / 60)), run.budget?.minutes)], [ofBudget(whole(run.generations), run.budget?.generations)],
     ];
     return el("tr", {},
       el("th", { scope: "row" }, box, el("span", { class: `swatch ${color ?? "none"}` }), el("a", { href: `#runs/${encodeURIComponent(run.name)}` }, run.name)),
@@ -52,6 +58,7 @@ export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
     el("table", { class: "stacks" },
       el("thead", {}, el("tr", {}, heads.map((head, at) => el("th", { scope: "col", class: at < 4 ? "text" : null }, head)))),
       el("tbody", {}, shown.map(row))),
+    common ? el("p", { class: "soft" }, `Scores: ${common}.`) : null,
     isFull ? el("p", { class: "soft" }, `${colors.size} runs are the most that are drawn at once.`) : null,
     shown.length < runs.length ? button(`Show all ${runs.length} runs`, showAll) : null);
 }
@@ -65,10 +72,10 @@ export function runCard(run, play) {
     about.simulations ? ["Simulations per decision", whole(about.simulations)] : null,
     ["Rulesets", rulesetsOf(about)],
     // The last round may train on without games.
-    ["Generations", whole(rounds.filter(({ games }) => games > 0).length)],
+    ["Generations", ofBudget(whole(rounds.filter(({ games }) => games > 0).length), about.budget?.generations)],
     last ? ["Training steps", whole(last.steps_total)] : null,
     last ? ["Samples", whole(last.samples_total)] : null,
-    last ? ["Time", duration(last.elapsed_secs)] : null,
+    last ? ["Time", ofBudget(duration(last.elapsed_secs), about.budget?.minutes && `${about.budget.minutes} min`)] : null,
     ["Strength", strength(about)?.join(" ") ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
     ["State", state(about)],
   ];
@@ -78,6 +85,27 @@ export function runCard(run, play) {
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
     el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, about.rulesets[0]), { class: "main" }) : null,
       about.files.map((file) => link(about.name, file))));
+}
+
+// Writes a setting; numbers of 32 bits without the digits that they do not have.
+const settingText = (value) => (typeof value === "string" ? value : JSON.stringify(typeof value === "number" ? Number(value.toPrecision(6)) : value));
+
+// Returns the settings of a configuration by their names.
+function settingsOf(config, prefix = "") {
+  return Object.entries(config ?? {}).flatMap(([key, value]) =>
+    (value && typeof value === "object" && !Array.isArray(value) ? settingsOf(value, `${prefix}${key}.`) : [[prefix + key, settingText(value)]]));
+}
+
+// A table of the settings in which runs differ; null where there are none. Runs whose settings cannot be read are left out.
+export function differences(all) {
+  const runs = all.filter(({ about }) => about.config);
+  const settings = runs.map(({ about }) => new Map(settingsOf(about.config)));
+  const names = [...new Set(settings.flatMap((one) => [...one.keys()]))];
+  const differing = names.filter((name) => new Set(settings.map((one) => one.get(name))).size > 1);
+  if (!differing.length) return null;
+  return el("section", { class: "card wide", "aria-label": "Settings that differ" }, el("h2", {}, "Settings that differ"), el("table", {},
+    el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "Setting"), runs.map(({ name, color }) => el("th", { scope: "col" }, el("span", { class: `swatch ${color}` }), name)))),
+    el("tbody", {}, differing.map((name) => el("tr", {}, el("th", { scope: "row" }, name), settings.map((one) => el("td", {}, one.get(name) ?? "–")))))));
 }
 
 // Says what is wrong with the files of a run, and with the last look at it.

@@ -3,7 +3,7 @@
 import { ask } from "/app/api.js";
 import { AXES, Curves } from "/app/curves.js";
 import { attempt, el, select, showText } from "/app/dom.js";
-import { runCard, runTable } from "/app/runcards.js";
+import { differences, runCard, runTable } from "/app/runcards.js";
 
 // The colours of the runs that are drawn, by their classes: as many can be drawn at once.
 const COLORS = [..."abcdef"];
@@ -31,9 +31,10 @@ export class Runs {
     this.without = el("p", { class: "soft" });
     this.fields = el("div", { class: "card fields" }, this.rulesetField, this.axisField);
     this.about = el("div", { class: "columns" });
+    this.differences = el("div", {});
     this.curves = new Curves();
     this.all = el("section", { class: "card", "aria-label": "All runs" }, el("h2", {}, "Training runs"), this.table, this.without);
-    place.append(this.none, this.trouble, this.all, this.about, this.fields, this.curves.element);
+    place.append(this.none, this.trouble, this.all, this.about, this.differences, this.fields, this.curves.element);
   }
 
   // Shows the part; `names` are the runs of the address, if any.
@@ -137,6 +138,7 @@ export class Runs {
     this.fields.hidden = this.curves.element.hidden = !runs.length;
     this.drawRulesets(runs);
     replaceSame(this.about, el("div", {}, runs.map((run) => runCard(run, this.play))), () => runs.map(({ color }) => color));
+    replaceSame(this.differences, el("div", {}, differences(runs)), () => runs.map(({ color }) => color));
     this.curves.draw(runs, this.axisField.querySelector("select").value, this.rulesetField.querySelector("select").value);
   }
 

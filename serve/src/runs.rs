@@ -54,14 +54,15 @@ fn standing(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     let rulesets = rulesets.iter().filter_map(|path| path.file_stem()?.to_str());
     // The last round may train on without games.
     let generations = last.map_or(0, |round| round.generation + u64::from(round.games.is_some()));
-    if let Err(error) = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[]) {
-        faults.push(error_chain(&error));
-    }
+    let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[])
+        .map_err(|error| faults.push(error_chain(&error)))
+        .ok();
     Ok(json!({
         "name": name,
         "rulesets": rulesets.collect::<Vec<_>>(),
         "is_running": is_locked(&root),
         "seconds_since_written": metrics.as_deref().and_then(secs_since_written).map(|secs| secs as u64),
+        "budget": config.map(|config| config.budget),
         "generations": generations,
         "elapsed_secs": last.map(|round| round.elapsed_secs),
         "verdicts": verdicts,
@@ -98,6 +99,7 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[]).ok();
     let network = config.as_ref().map(|config| &config.network);
     about["network"] = network.map(|of| format!("{} blocks x {} channels", of.blocks, of.channels)).into();
+    about["config"] = json!(config);
     about["simulations"] = config.as_ref().map(|config| config.selfplay.simulations).into();
     let files = FILES.iter().filter(|file| runs.path(name, file.path).is_ok()).map(|file| file.name());
     about["files"] = files.collect();

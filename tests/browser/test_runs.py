@@ -135,6 +135,8 @@ def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path)
     (tmp_path / "runs/bad-line/metrics.jsonl").write_text("".join([metrics(0), '{"gener:\n', *map(metrics, range(2, 11))]))
     (tmp_path / "runs/bad-config/config.toml").write_text('[network]\nblocks = "many"\n')
     (tmp_path / "runs/bad-config/result.json").write_text("{")
+    other = tmp_path / "runs/other/config.toml"
+    other.write_text(other.read_text().replace("\nseed = 1 ", "\nseed = 7 "))
     (tmp_path / "runs/stray").mkdir()
     (tmp_path / "runs/stray/metrics.jsonl").write_text(metrics(0))
     page.open("runs/sound/bad-line/bad-config/other")
@@ -151,7 +153,10 @@ def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path)
     rows = page.run("return Object.fromEntries($$('#runs table.stacks tbody tr').map((row) => [row.querySelector('th').textContent, row.textContent]))")
     assert sorted(rows) == ["bad-config", "bad-line", "other", "sound", "unchosen"]
     assert [name for name in sorted(rows) if "damaged" in rows[name]] == ["bad-config", "bad-line"] and "finished" not in rows["bad-config"]
-    assert "40.0 % [30.0, 50.0]against" in rows["unchosen"] and rows["unchosen"].endswith("1314")
+    assert rows["unchosen"].endswith("40.0 % [30.0, 50.0]13 of 814")
+    # What is common to all scores is said once, and what is not of the settings.
+    assert page.run("return $$('#runs p').filter((one) => one.textContent.startsWith('Scores: against alphabeta')).length") == 1
+    assert page.run("return $$('#runs [aria-label=\"Settings that differ\"] tbody tr').map((one) => one.textContent)") == ["seed117"]
     assert "Not shown: stray." in page.text("#runs")
     page.screenshot("runs-damaged.png")
     page.find_element("link text", "unchosen").click()
