@@ -49,7 +49,9 @@ export class Editor {
     this.begun = about;
     this.text = null;
     const id = isOwn(about) ? about.id : freeId(`my-${about.id}`);
-    const texts = { id, name: isOwn(about) ? about.name : `${about.name || about.id}, changed`, summary: about.summary, source: about.source };
+    // What is changed is not what its source says.
+    const changed = { name: `${about.name || about.id}, changed`, summary: `Changed: ${about.summary}`, source: `changed from ${about.id}, ${about.source}` };
+    const texts = { id, name: about.name, summary: about.summary, source: about.source, ...(isOwn(about) ? {} : changed) };
     this.fields = new Map();
     const parts = TEXTS.map(([name, label, hint]) => this.field(name, label, hint, textInput(texts[name])));
     const groups = Map.groupBy(table, ({ name }) => name.split(".")[0]);
