@@ -1,7 +1,7 @@
 // The table of all rulesets, by which one finds the one that is meant.
 
 import { rulesOf } from "/app/api.js";
-import { el } from "/app/dom.js";
+import { button, el } from "/app/dom.js";
 import { addressOf, shelf } from "/app/shelf.js";
 
 const HEADS = ["Ruleset", "Board", "Men", "Dux", "Source", "Capture", "Verdict", "Drawn"];
@@ -11,11 +11,20 @@ export async function overview() {
   const { own, offered } = shelf();
   const mine = await Promise.all(own.map((text) => rulesOf(text)));
   const judge = offered.find(({ found }) => found)?.found.agent;
+  const body = el("tbody", {}, [...mine, ...offered].map(row));
+  const heads = HEADS.map((head, at) => el("th", { scope: "col", class: isText(at) ? "text" : null }, button(head, () => sort(body, heads[at], at), { class: "plain", title: "sort" })));
   return el("div", {},
-    el("table", { class: "stacks" },
-      el("thead", {}, el("tr", {}, HEADS.map((head, at) => el("th", { scope: "col", class: isText(at) ? "text" : null }, head)))),
-      el("tbody", {}, [...mine, ...offered].map(row))),
-    judge ? el("p", { class: "soft" }, `Men are those of one side. Verdict and draws are what the study in the program found with the player ${judge} on both sides; each ruleset shows the other players’ too.`) : null);
+    el("table", { class: "stacks" }, el("thead", {}, el("tr", {}, heads)), body),
+    judge ? el("p", { class: "soft" }, `Men are those of one side. Verdict and draws are what the study in the program found with the player ${judge} on both sides; each ruleset shows the other players’ too. Balanced: the first player’s score is shown to be near 50 %, and pieces are captured. Even with this player: near 50 %, but few captures, or not so with the others. Unresolved: the games show neither.`) : null);
+}
+
+// Sorts the rows by a column; a second time the other way round.
+function sort(body, head, at) {
+  const isDown = head.ariaSort === "ascending";
+  const compare = (one, other) => one.children[at].textContent.localeCompare(other.children[at].textContent, "en", { numeric: true });
+  body.append(...[...body.children].sort((one, other) => (isDown ? compare(other, one) : compare(one, other))));
+  for (const other of head.parentNode.children) other.ariaSort = null;
+  head.ariaSort = isDown ? "descending" : "ascending";
 }
 
 const isText = (at) => at === 0 || (at >= 4 && at < 7);

@@ -106,7 +106,7 @@ export class Review {
       choices ? `${mattering < MATTERING ? "" : `accuracy ${Math.round((100 * accurate) / mattering)} % where it mattered (${mattering} times), `}${best} of ${choices} ${choices === 1 ? "choice was" : "choices were"} the judge’s, `
         + `${lost.toFixed(2)} points lost, pieces lost in the game: ${pieces(game.states[game.opening], index + 1) - pieces(game.last, index + 1)}` : "no choice judged")));
     this.sum.replaceChildren(isWhole ? curveText(curve, sides) : "",
-      isClose ? " In a game so near a draw no action loses much, good or bad: look at the largest losses and at the pieces lost." : "");
+      isClose ? ` In a game so near a draw no action loses much, good or bad: look at ${mistakes.length ? "the largest losses and " : ""}the pieces lost.` : "");
     this.next.disabled = !mistakes.length;
     this.none.hidden = mistakes.length > 0;
     replaceButtons(this.list, mistakes.map((mistake) => el("li", {},

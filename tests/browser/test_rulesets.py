@@ -59,6 +59,12 @@ def test_all_rulesets_stand_in_a_table_with_what_the_study_found(page):
     assert rows["bell"] == ["8x7", "16, placed", "yes", 'Web page "Ancient Greek and Roman Games"', "taken at once; one a move", "first player ahead", "12 %"]
     assert rows["beads"][4] == "bound, then removed; rows too" and rows["own"][5:] == ["–", "–"]
     page.screenshot("rulesets-all.png")
+    # By men, the fewest first, then the most.
+    men = "return $$('#rulesets tbody tr').map((row) => parseInt(row.children[2].textContent))"
+    page.click_button("Men", "#rulesets")
+    ascending = page.run(men)
+    page.click_button("Men", "#rulesets")
+    assert ascending == sorted(ascending) and page.run(men) == sorted(ascending, reverse=True)
     page.find_element(By.LINK_TEXT, "savard").click()
     page.wait_for(FIGURES)
     assert page.text("#rulesets h2").startswith("Rulesets") and page.run("return scrollY") == 0
