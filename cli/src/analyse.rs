@@ -40,7 +40,7 @@ pub(crate) fn run(mut args: AnalyseArgs, libtorch: Option<&Libtorch>) -> anyhow:
     if let Some(outcome) = state.outcome() {
         let winner = outcome.winner.map_or("nobody".to_owned(), |winner| winner.to_string());
         let reason = state.end_words().unwrap_or_default();
-        anyhow::bail!("the game is over here: {reason}, {winner} wins");
+        anyhow::bail!("the game is over here: {reason}, {winner} wins; analyse an earlier state");
     }
     anyhow::ensure!(args.agent.kind != AgentKind::Human, "human plays only in `latrunculi play`");
     let mut agent = args.agent.make(state.rules(), &mut networks.factory(state.rules())).context("the agent")?;

@@ -44,7 +44,7 @@ pub(crate) fn run(args: ServeArgs, libtorch: Option<&Libtorch>) -> anyhow::Resul
     let rulesets = args.rulesets.iter().map(|path| rulesets::load_file(path)).collect::<Result<_, _>>()?;
     for (option, folder) in [("--runs", &args.runs), ("--studies", &args.studies)] {
         let is_default = [RUNS, STUDIES].map(Path::new).contains(&folder.as_path());
-        if !is_default && !folder.exists() {
+        if !is_default && !folder.is_dir() {
             eprintln!("{option}: there is no folder {} yet; it is shown as soon as there is", folder.display());
         }
     }

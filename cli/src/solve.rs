@@ -2,9 +2,11 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use anyhow::Context;
 use clap::Args;
+use indicatif::ProgressBar;
 use latrunculi_engine::{Phase, Player};
 use latrunculi_eval::{Agent, AgentKind, AgentSpec};
 use latrunculi_search::latrunculi::Solved;
@@ -32,8 +34,8 @@ pub(crate) struct SolveArgs {
     /// So many positions are drawn for the agents
     #[arg(long, default_value_t = 300, value_name = "N", value_parser = whole(1..=1_000_000))]
     positions: usize,
-    /// Gives up where there are more positions than this; each takes about a kilobyte
-    #[arg(long, default_value_t = 5_000_000, value_name = "N", value_parser = whole(1..=1_000_000_000))]
+    /// Gives up where there are more positions than this; each takes some 600 bytes
+    #[arg(long, default_value_t = 10_000_000, value_name = "N", value_parser = whole(1..=1_000_000_000))]
     positions_max: usize,
     /// Source of all randomness
     #[arg(long, default_value_t = 0)]
@@ -60,8 +62,8 @@ struct Solution {
     /// Positions at the beginning of a turn in which some actions keep the result and others do not.
     critical_positions: usize,
     asked: usize,
-    /// Mean share of the actions that keep the result there.
-    by_chance: f64,
+    /// Mean share of the actions that keep the result there; `None` where there is no such position.
+    by_chance: Option<f64>,
     agents: Vec<Knowledge>,
 }
 
@@ -123,24 +125,30 @@ pub(crate) fn run(args: SolveArgs, libtorch: Option<&Libtorch>) -> anyhow::Resul
     for spec in &args.agents {
         agents.push(spec.make(&rules, &mut networks.factory(&rules)).context("the agent")?);
     }
+    // Seen on a terminal alone.
+    let spinner = ProgressBar::new_spinner().with_message(format!("solving {}", rules.ruleset().id));
+    spinner.enable_steady_tick(Duration::from_millis(200));
     let solved = Solved::new(&rules, args.positions_max).with_context(|| {
         let (id, most) = (&rules.ruleset().id, args.positions_max);
         format!("{id} was not solved: it has more than {most} positions; take a smaller board or fewer men, or raise --positions-max")
     })?;
-    let critical: Vec<usize> = (0..solved.len()).filter(|&index| is_critical(&solved, index)).collect();
+    let critical: Vec<usize> = (0..solved.position_count()).filter(|&index| is_critical(&solved, index)).collect();
     let mut stream = ChaCha8Rng::seed_from_u64(args.seed);
     let drawn = sample(&mut stream, critical.len(), args.positions.min(critical.len()));
     let asked: Vec<usize> = drawn.into_iter().map(|place| critical[place]).collect();
     let beginning = solved.value(0);
-    let asking = args.agents.iter().zip(&mut agents);
-    let knowledge =
-        asking.map(|(spec, agent)| ask(spec, agent.as_mut(), &solved, &asked)).collect::<anyhow::Result<_>>()?;
+    let mut knowledge = Vec::new();
+    for (spec, agent) in args.agents.iter().zip(&mut agents) {
+        spinner.set_message(format!("asking {spec} about {} positions", asked.len()));
+        knowledge.push(ask(spec, agent.as_mut(), &solved, &asked)?);
+    }
+    spinner.finish_and_clear();
     let solution = Solution {
         ruleset: rules.ruleset().id.clone(),
-        positions: solved.len(),
+        positions: solved.position_count(),
         winner: beginning.winner.map(Player::number),
         plies: beginning.plies,
-        plies_max: (0..solved.len()).filter_map(|index| solved.value(index).plies).max().unwrap_or(0),
+        plies_max: (0..solved.position_count()).filter_map(|index| solved.value(index).plies).max().unwrap_or(0),
         leads: leads(&solved),
         critical_positions: critical.len(),
         asked: asked.len(),
@@ -168,12 +176,12 @@ fn keeping(solved: &Solved, index: usize) -> impl Iterator<Item = bool> {
 }
 
 /// Returns what whoever takes any action would keep, on average.
-fn by_chance(solved: &Solved, asked: &[usize]) -> f64 {
+fn by_chance(solved: &Solved, asked: &[usize]) -> Option<f64> {
     let kept = |&index: &usize| {
         let kept: Vec<bool> = keeping(solved, index).collect();
         kept.iter().filter(|is_kept| **is_kept).count() as f64 / kept.len() as f64
     };
-    asked.iter().map(kept).sum::<f64>() / asked.len() as f64
+    (!asked.is_empty()).then(|| asked.iter().map(kept).sum::<f64>() / asked.len() as f64)
 }
 
 fn ask(spec: &AgentSpec, agent: &mut dyn Agent, solved: &Solved, asked: &[usize]) -> anyhow::Result<Knowledge> {
@@ -208,7 +216,7 @@ fn ask(spec: &AgentSpec, agent: &mut dyn Agent, solved: &Solved, asked: &[usize]
 
 fn leads(solved: &Solved) -> Vec<Lead> {
     let mut leads = BTreeMap::new();
-    for index in 0..solved.len() {
+    for index in 0..solved.position_count() {
         let game = solved.game(index);
         let position = game.position();
         if position.is_mid_turn() || position.phase() == Phase::Placement {
@@ -253,8 +261,8 @@ fn text(solution: &Solution) -> String {
         ),
         leads.lines(&solution.leads).join("\n"),
     ];
-    if !solution.agents.is_empty() {
-        let Solution { asked, critical_positions, by_chance, .. } = solution;
+    if let Some(by_chance) = solution.by_chance.filter(|_| !solution.agents.is_empty()) {
+        let Solution { asked, critical_positions, .. } = solution;
         let how = format!(
             "\n{asked} of {critical_positions} positions in which the action decides about the result, drawn evenly; of all actions {:.1} % keep it",
             100.0 * by_chance

@@ -41,7 +41,7 @@ fn is_fused(precision: Precision, device: Device) -> bool {
 pub(crate) fn check_precision(precision: Precision, device: Device) -> Result<(), Error> {
     if precision == Precision::Int8 && !is_fused(precision, device) {
         bail!(
-            "precision int8 needs a processor with AMX, or AVX-512 with bf16 and VNNI, and no GPU; choose auto, bf16 or f32; \
+            "precision int8 needs a processor with AMX, or AVX-512 with bf16 and VNNI, and the games played there (games.device = \"cpu\" where a GPU trains); choose auto, bf16 or f32; \
              a run that has begun keeps its precision"
         );
     }

@@ -398,8 +398,8 @@ fn describe(origin: &Origin, device: Device) -> Value {
 
 /// Returns where a network plays that is trained on `device`.
 fn play_device(config: &TrainConfig, device: Device) -> Device {
-    let has_short_kernels = FusedNetwork::kernel_of(Precision::Bf16).is_available();
-    match config.games.device.is_processor(config.network.channels, config.games.actors, has_short_kernels) {
+    let has_bf16 = FusedNetwork::kernel_of(Precision::Bf16).is_available();
+    match config.games.device.is_processor(config.network.channels, config.games.actors, has_bf16) {
         true => Device::CPU,
         // Libtorch computes where the network is.
         false => device,

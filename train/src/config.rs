@@ -140,11 +140,11 @@ pub enum GamesDevice {
 
 impl GamesDevice {
     /// Tells whether the processor plays where a GPU trains a network of so many channels. `auto` takes it for networks of up to 64
-    /// channels from eight cores on that have kernels of 16 bits: 16 cores with AMX played 6x64 at 400,000 positions a second.
+    /// channels from eight actors on, where it has kernels of 16 bits: 16 cores with AMX played 6x64 at 400,000 positions a second.
     #[must_use]
-    pub fn is_processor(self, channels: usize, cores: usize, has_short_kernels: bool) -> bool {
+    pub fn is_processor(self, channels: usize, actors: usize, has_bf16: bool) -> bool {
         match self {
-            GamesDevice::Auto => has_short_kernels && channels <= 64 && cores >= 8,
+            GamesDevice::Auto => has_bf16 && channels <= 64 && actors >= 8,
             GamesDevice::Cpu => true,
             GamesDevice::Same => false,
         }
@@ -527,8 +527,8 @@ mod tests {
     #[test]
     fn the_processor_plays_small_networks_where_it_has_many_cores() {
         assert!(GamesDevice::Auto.is_processor(64, 16, true));
-        for (channels, cores, has_short_kernels) in [(128, 16, true), (64, 2, true), (64, 16, false)] {
-            assert!(!GamesDevice::Auto.is_processor(channels, cores, has_short_kernels));
+        for (channels, actors, has_bf16) in [(128, 16, true), (64, 2, true), (64, 16, false)] {
+            assert!(!GamesDevice::Auto.is_processor(channels, actors, has_bf16));
         }
         assert!(GamesDevice::Cpu.is_processor(128, 2, false) && !GamesDevice::Same.is_processor(32, 64, true));
     }

@@ -43,10 +43,15 @@ pub(super) fn run(args: &ScalingArgs) -> anyhow::Result<()> {
     let rate = |number: f64| format!("{number:.0}");
     let table = Table::new()
         .right("cores", 5, |row: &Row| row.cores.to_string())
-        .right("self-play, evaluations/s", 24, |row| rate(row.selfplay_evaluations_per_sec))
-        .right("training, samples/s", 19, |row| super::or_dash(row.training_samples_per_sec, 0))
-        .right("one search, simulations/s", 25, |row| rate(row.search_simulations_per_sec))
-        .right("alpha-beta, nodes/s", 19, |row| rate(row.alphabeta_nodes_per_sec));
+        .right("evaluations/s", 13, |row| rate(row.selfplay_evaluations_per_sec))
+        .right("samples/s", 9, |row| super::or_dash(row.training_samples_per_sec, 0))
+        .right("simulations/s", 13, |row| rate(row.search_simulations_per_sec))
+        .right("nodes/s", 9, |row| rate(row.alphabeta_nodes_per_sec));
+    if !args.json {
+        println!(
+            "evaluations of self-play, samples of training, simulations of one search, nodes of\none search by alpha-beta, which uses one core\n"
+        );
+    }
     table.print(args.json, counts.into_iter().map(|cores| measure(cores, args.seconds)))
 }
 

@@ -5,7 +5,7 @@ use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap, HashMap};
 use std::sync::Arc;
 
-use latrunculi_engine::{GameState, Outcome, Player, Rules};
+use latrunculi_engine::{Action, GameState, Outcome, Player, Rules};
 
 /// The values of all positions that can come about from the beginning of a game **in which play may go on for ever**: nothing is
 /// forbidden or ended by repetition or by a number of turns. Endless play is a draw; where the rules count pieces after so many
@@ -92,14 +92,8 @@ impl Solved {
 
     /// Returns the number of positions.
     #[must_use]
-    pub fn len(&self) -> usize {
+    pub fn position_count(&self) -> usize {
         self.games.len()
-    }
-
-    /// Tells whether there is no position; there is always the beginning.
-    #[must_use]
-    pub fn is_empty(&self) -> bool {
-        self.games.is_empty()
     }
 
     /// Returns a position, a game without history; 0 is the beginning, the others follow by their distances from it.
@@ -216,7 +210,7 @@ fn reach(at: usize, plies: u16, is_own: bool, open: &mut [(u32, u16)], queue: &m
 }
 
 /// Plays an action where the past does not count.
-fn after(game: &GameState, action: latrunculi_engine::Action) -> Result<GameState, Outcome> {
+fn after(game: &GameState, action: Action) -> Result<GameState, Outcome> {
     let mut next = game.clone();
     next.play(action);
     if let Some(outcome) = next.outcome()
