@@ -49,7 +49,8 @@ pub(super) fn run(args: &ScalingArgs) -> anyhow::Result<()> {
         .right("nodes/s", 9, |row| rate(row.alphabeta_nodes_per_sec));
     if !args.json {
         println!(
-            "evaluations of self-play, samples of training, simulations of one search, nodes of\none search by alpha-beta, which uses one core\n"
+            "evaluations of self-play, samples of training, simulations of one search,\n\
+             nodes of one search by alpha-beta, which uses one core\n"
         );
     }
     table.print(args.json, counts.into_iter().map(|cores| measure(cores, args.seconds)))
