@@ -67,6 +67,11 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
     let gpu = found.as_ref().map_or(Err("it needs libtorch"), |gpu| gpu.as_ref().map(drop).map_err(String::as_str));
     // A missing GPU is no fault: `auto` takes the processor then.
     let gpu_text = match &gpu {
+        Ok(()) if libtorch::is_processor_faster() => {
+            "found; \"auto\" trains networks of 64 channels and more on it; agents compute on this processor, the faster \
+             one for networks of up to 64, unless --device cuda is given"
+                .to_owned()
+        }
         Ok(()) => "found, used by device = \"auto\"".to_owned(),
         Err(_) if !libtorch::has_gpu() => "none found".to_owned(),
         Err(error) => format!("none usable: {error}"),

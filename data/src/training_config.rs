@@ -47,7 +47,7 @@ pub struct TrainingConfig {
     pub moves_left_weight: f64,
     /// Precision of the trunk.
     pub precision: Precision,
-    /// Parts of a batch that are computed by different threads of the processor, at least 1; where fewer cores are free
+    /// Parts of a step that are computed by different threads of the processor, at least 1, and as many of each of its batches; where fewer cores are free
     /// of games, a thread computes several, so that the result does not depend on how many are. `auto`: one for each core.
     #[serde(deserialize_with = "number_or_auto")]
     pub threads: usize,

@@ -242,8 +242,8 @@ impl TrainingRun<'_> {
         let gate = FairGate::new(counts.actors);
         let games_made = AtomicU64::new(0);
         // The kernels of training compute two groups of samples together.
-        let chunks = counts.batch_size.div_ceil(2 * GROUP);
-        let step_parts = chunks.min(self.config.training.threads * counts.batches_per_step);
+        let chunks = if self.trainer.is_on_gpu() { 1 } else { counts.batch_size.div_ceil(2 * GROUP) };
+        let step_parts = chunks.min(self.config.training.threads.next_multiple_of(counts.batches_per_step));
         let cores = SharedCores::new(counts.actors, counts.actors_beside_training, step_parts);
         let free_threads = |trained: f64| match are_games_over.load(Ordering::Relaxed) {
             true => counts.actors,

@@ -107,6 +107,12 @@ impl Trainer {
         self.threads = count;
     }
 
+    /// Tells whether a GPU computes the steps.
+    #[must_use]
+    pub fn is_on_gpu(&self) -> bool {
+        self.device.is_gpu()
+    }
+
     /// Returns the progress.
     #[must_use]
     pub fn counters(&self) -> TrainingCounters {
@@ -178,7 +184,7 @@ impl Trainer {
         batches: &[TrainingBatch],
     ) -> Result<(Tensor, StepReport), Error> {
         let (config, totals) = (&self.config, Totals::of(batches));
-        let sharing = Sharing { parts: config.threads, threads: self.threads };
+        let sharing = Sharing { parts: config.threads.div_ceil(batches.len()), threads: self.threads };
         let weights = LossWeights {
             heads: config.loss_weights(self.counters.steps).map(|weight| weight as f32),
             samples: totals.samples as f32,
@@ -205,10 +211,17 @@ impl Trainer {
             loss += of_batch.total(&weights);
             losses.add(&of_batch);
         }
+        // The trunk is one tensor for all rulesets.
+        if let Some((first, others)) = gradients.split_first_mut() {
+            for other in others {
+                let trunk = std::mem::take(&mut other.trunk);
+                first.trunk.iter_mut().zip(trunk).for_each(|(sum, value)| *sum += value);
+            }
+        }
         // Surrogate: the sum of w times the fixed gradient by w; its derivative is the loss's.
         let mut products = Vec::new();
         for (tensors, gradient) in tensors.iter().zip(&mut gradients) {
-            for (tensor, values) in tensors.iter().zip(gradient.parts_mut()) {
+            for (tensor, values) in tensors.iter().zip(gradient.parts_mut()).filter(|(_, values)| !values.is_empty()) {
                 products.push(product(tensor, values)?);
             }
         }

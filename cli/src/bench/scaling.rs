@@ -67,9 +67,10 @@ fn measure(cores: usize, seconds: f64) -> anyhow::Result<Row> {
         Ok(serde_json::from_slice(&output.stdout)?)
     };
     let number = |found: &Value, key: &str| found[key].as_f64().with_context(|| format!("no {key} was measured"));
-    let selfplay = of("bench selfplay --blocks 6 --channels 64 --actors CORES --rounds 1 --seconds SECONDS --json")?;
+    let selfplay =
+        of("bench selfplay --device cpu --blocks 6 --channels 64 --actors CORES --rounds 1 --seconds SECONDS --json")?;
     // Without libtorch nothing is trained.
-    let training = of("bench training --blocks 6 --channels 64 --threads CORES --seconds SECONDS --json");
+    let training = of("bench training --device cpu --blocks 6 --channels 64 --threads CORES --seconds SECONDS --json");
     let training = training.inspect_err(|error| eprintln!("note: no training on {cores} cores: {error}")).ok();
     let search = of("analyse bell --agent net:seconds=SECONDS --json")?;
     let alphabeta = of("analyse bell --agent alphabeta:seconds=SECONDS --best 1 --json")?;

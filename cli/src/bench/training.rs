@@ -12,9 +12,12 @@ pub struct TrainingArgs {
     /// The network
     #[command(flatten)]
     pub network: NetworkChoice,
-    /// Positions of a batch
+    /// Positions of a step
     #[arg(long, default_value_t = 256, value_parser = whole(1..=BATCH_MAX))]
     pub batch: usize,
+    /// Batches in which a step has them, as of several rulesets, at most as many as positions
+    #[arg(long, default_value_t = 1, value_parser = whole(1..=BATCH_MAX))]
+    pub batches: usize,
     /// Threads of a step
     #[arg(long, default_value_t = 1, value_parser = whole(1..=THREADS_MAX))]
     pub threads: usize,

@@ -20,7 +20,7 @@ macro_rules! shipped {
     };
 }
 
-shipped!("array", "beads", "evening", "falkener", "gpu", "quick", "smoke", "universal");
+shipped!("array", "beads", "evening", "falkener", "gpu", "quick", "smoke", "universal", "universal-16");
 
 /// Where a configuration comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]

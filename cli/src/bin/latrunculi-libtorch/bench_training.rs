@@ -13,6 +13,12 @@ use latrunculi_train::rulesets;
 use serde_json::json;
 
 pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
+    anyhow::ensure!(
+        args.batches <= args.batch,
+        "--batches {} of --batch {} positions: take fewer",
+        args.batches,
+        args.batch
+    );
     let rules = rulesets::load(&args.network.ruleset)?;
     let (model, device) = (args.network.model()?, Device::open(args.network.device)?);
     let network = Network::from_tensors(&model.config, &model.tensors, device)?;
@@ -25,6 +31,7 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         config = config.without_training_heads();
     }
     let mut trainer = Trainer::new(&network, &config)?;
+    trainer.set_free_threads(args.threads);
     // Real positions, from games that alpha-beta plays in no time.
     let plan = PoolPlan {
         rules: Arc::clone(&rules),
@@ -45,21 +52,22 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
     }
     let key = GameKey { run_seed: 1, series: 0, game: 0 };
     let mut draw = window.draw(key.stream(Purpose::Training));
+    let mut drawn = || (0..args.batches).map(|_| draw.batch(args.batch / args.batches)).collect::<Vec<_>>();
     for _ in 0..3 {
-        trainer.step(&[draw.batch(args.batch)], 0.0)?;
+        trainer.step(&drawn(), 0.0)?;
     }
     let (mut steps, mut draw_secs, mut step_secs) = (0u64, 0.0, 0.0);
     let watch = Stopwatch::start();
     while steps < 3 || watch.secs() < args.seconds {
         let before = Instant::now();
-        let batch = draw.batch(args.batch);
-        let drawn = Instant::now();
-        trainer.step(&[batch], 0.0)?;
-        draw_secs += (drawn - before).as_secs_f64();
-        step_secs += drawn.elapsed().as_secs_f64();
+        let batches = drawn();
+        let begun = Instant::now();
+        trainer.step(&batches, 0.0)?;
+        draw_secs += (begun - before).as_secs_f64();
+        step_secs += begun.elapsed().as_secs_f64();
         steps += 1;
     }
-    let samples = (steps * args.batch as u64) as f64;
+    let samples = (steps * (args.batch / args.batches * args.batches) as u64) as f64;
     // With several threads the calling one's time is not all.
     let computed = watch.processor_secs();
     let per_processor_sec = computed.filter(|_| args.threads == 1 && !device.is_gpu()).map(|secs| samples / secs);
@@ -67,7 +75,7 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
     if args.json {
         let shape = Shape::of(&rules);
         let report = json!({
-            "network": describe(&model.config, &rules, &device.to_string()), "batch": args.batch, "threads": args.threads,
+            "network": describe(&model.config, &rules, &device.to_string()), "batch": args.batch, "batches": args.batches, "threads": args.threads,
             "files": shape.files, "ranks": shape.ranks, "planes": shape.planes, "scalars": shape.scalars,
             "parameters": network.parameter_count(),
             "precision": if args.f32 { "f32" } else { "auto" },
@@ -79,9 +87,10 @@ pub(crate) fn run(args: &TrainingArgs) -> anyhow::Result<()> {
         return Ok(());
     }
     println!(
-        "{}, batches of {}, {} thread(s)",
+        "{}, steps of {} positions in {} batch(es), {} thread(s)",
         describe(&model.config, &rules, &device.to_string()),
         args.batch,
+        args.batches,
         args.threads
     );
     println!("{:.0} samples/s, {:.0} in the steps alone", samples / all_secs, samples / step_secs);
