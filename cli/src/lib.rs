@@ -13,6 +13,7 @@ mod curves;
 pub mod display;
 mod doctor;
 mod engine;
+mod examples;
 mod explain;
 pub mod export;
 pub mod fit;
@@ -116,7 +117,7 @@ enum Command {
 #[must_use]
 pub fn main(libtorch: Option<&Libtorch>) -> ExitCode {
     end_quietly_on_a_closed_pipe();
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| examples::refuse(&error));
     match run(cli.command, libtorch) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,

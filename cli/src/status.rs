@@ -13,7 +13,7 @@ use clap::Args;
 use latrunculi_eval::learning::{LearningRun, standings};
 use latrunculi_train::config::TrainConfig;
 use latrunculi_train::files::{is_locked, secs_since_written};
-use latrunculi_train::{curves, run_dir};
+use latrunculi_train::{curves, error_chain, run_dir};
 use serde::Serialize;
 use serde_json::json;
 
@@ -54,32 +54,48 @@ enum Activity {
 /// Runs `status`.
 ///
 /// # Errors
-/// When the folder holds no run or a damaged one.
+/// When the folder holds no run or a damaged one. Where only lines of its metrics are damaged, the rest is shown before.
 pub(crate) fn run(args: &StatusArgs) -> anyhow::Result<()> {
     let root = match (&args.store, &args.run) {
         (Some(url), _) => return store::run(url, args.json),
         (None, run) => run.as_deref().unwrap_or(Path::new(".")),
     };
     if args.json {
-        return print_json(&as_json(root)?);
+        let (told, left_out) = as_json(root)?;
+        print_json(&told)?;
+        return left_out.map_or(Ok(()), Err);
     }
-    let mut shown = text(root, args.rounds)?;
+    let (mut shown, left_out) = text(root, args.rounds)?;
     print!("{shown}");
+    if !args.watch {
+        return left_out.map_or(Ok(()), Err);
+    }
+    let tell = |left_out: Option<anyhow::Error>| left_out.iter().for_each(|fault| eprintln!("error: {fault}"));
+    tell(left_out);
     let stop = stop_on_signals()?;
-    while args.watch && !stop.load(Ordering::Relaxed) {
+    while !stop.load(Ordering::Relaxed) {
         std::io::stdout().flush().context("printing")?;
         sleep(Duration::from_secs(WATCH_SECS));
-        let now = text(root, args.rounds)?;
+        let (now, left_out) = text(root, args.rounds)?;
         if now != shown {
             let terminal = console::Term::stdout();
             if terminal.is_term() {
                 terminal.clear_screen().context("clearing the screen")?;
             }
             print!("{now}");
+            tell(left_out);
             shown = now;
         }
     }
     Ok(())
+}
+
+/// Reads a run, and says which lines of its metrics are left out, if any are.
+fn read(root: &Path) -> anyhow::Result<(LearningRun, Option<anyhow::Error>)> {
+    let (run, damaged) = curves::read_whole_lines(root)?;
+    let left_out = if damaged.len() == 1 { "this line is" } else { &format!("{} such lines are", damaged.len()) };
+    let told = damaged.first().map(|first| anyhow::anyhow!("{}; {left_out} left out", error_chain(first)));
+    Ok((run, told))
 }
 
 fn activity(root: &Path, run: &LearningRun) -> Activity {
@@ -96,8 +112,8 @@ fn secs_left(config: &TrainConfig, elapsed_secs: f64) -> Option<f64> {
     (minutes > 0.0).then(|| (minutes * 60.0 - elapsed_secs).max(0.0))
 }
 
-fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
-    let run = curves::read(root)?;
+fn text(root: &Path, rounds: usize) -> anyhow::Result<(String, Option<anyhow::Error>)> {
+    let (run, left_out) = read(root)?;
     let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[])?;
     let width = display::width();
     let mut lines = vec![
@@ -125,7 +141,7 @@ fn text(root: &Path, rounds: usize) -> anyhow::Result<String> {
         }
     }
     lines.extend(strength(&run));
-    Ok(lines.join("\n") + "\n")
+    Ok((lines.join("\n") + "\n", left_out))
 }
 
 fn doing(root: &Path, run: &LearningRun) -> String {
@@ -160,10 +176,10 @@ fn strength(run: &LearningRun) -> Vec<String> {
     vec![String::new(), format!("strength: {score} against {}", last.verdict.terms())]
 }
 
-fn as_json(root: &Path) -> anyhow::Result<serde_json::Value> {
-    let run = curves::read(root)?;
+fn as_json(root: &Path) -> anyhow::Result<(serde_json::Value, Option<anyhow::Error>)> {
+    let (run, left_out) = read(root)?;
     let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[])?;
-    Ok(json!({
+    let told = json!({
         "run": run.name,
         "activity": activity(root, &run),
         "rulesets": run.rulesets,
@@ -175,5 +191,7 @@ fn as_json(root: &Path) -> anyhow::Result<serde_json::Value> {
         "secs_left": secs_left(&config, run.minutes() * 60.0),
         "last_round": run.rounds.last().map(round_json),
         "measured": run.measured().last(),
-    }))
+        "left_out": left_out.as_ref().map(ToString::to_string),
+    });
+    Ok((told, left_out))
 }

@@ -128,7 +128,7 @@ fn a_position_is_named_by_line_pieces_actions_or_a_place_in_a_recorded_game() {
 #[test]
 fn nonsense_is_refused_with_its_reason() {
     for (line, status, part) in [
-        ("", 2, "<RULESET>"),
+        ("", 2, "For example: latrunculi analyse dutch-8x8"),
         ("--ruleset bel", 1, "did you mean bell?"),
         ("--ruleset ''", 1, "no ruleset"),
         ("--ruleset bell --position ''", 1, "board is missing"),

@@ -9,7 +9,7 @@ use latrunculi_data::{read_shard, write_shard};
 use latrunculi_engine::presets;
 use serde_json::{Value, json};
 
-use crate::support::{Shell, assert_contains, set, values};
+use crate::support::{Shell, assert_contains, printed, set, values};
 
 /// Settings of a generation, and of no match but a short one at the end.
 const SHORT: &str = "budget.generations=1 evaluation.every=0 evaluation.final_opening_pairs=1";
@@ -101,6 +101,15 @@ fn curves_are_shown(shell: &Shell, matches: usize) {
     assert_eq!(rounds(), Some(3), "a line that is not whole yet is no line");
     shell.write("run/metrics.jsonl", format!("{{}}\n{whole}"));
     shell.refuses("curves run", 1, &["metrics.jsonl, line 1"]);
+    // How far it has come is shown all the same.
+    let output = shell.run("status run");
+    assert_contains(&printed(&output), &["\nfinished\n3 generations, ", "strength: "]);
+    shell.refuses("status run", 1, &["metrics.jsonl, line 1: not the metrics of a round: ", "; this line is left out"]);
+    let told: Value = serde_json::from_slice(&shell.run("status run --json").stdout).expect("JSON");
+    assert_eq!(told["generations"], 3);
+    assert!(told["left_out"].as_str().is_some_and(|left_out| left_out.contains("line 1: ")), "{told}");
+    shell.write("run/metrics.jsonl", format!("{{}}\nnothing\n{whole}"));
+    shell.refuses("status run", 1, &["line 1: ", "; 2 such lines are left out"]);
     shell.write("run/metrics.jsonl", &whole);
     shell.refuses("curves run/shards", 1, &["there is no run"]);
 }

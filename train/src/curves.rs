@@ -32,6 +32,12 @@ pub fn write(folder: &Path, runs: &[LearningRun]) -> Result<(), Error> {
 /// Reads the metrics and the result of a run, which may still be going on.
 /// Fails when there is no run, or a file is damaged.
 pub fn read(root: &Path) -> Result<LearningRun, Error> {
+    let (run, damaged) = read_whole_lines(root)?;
+    damaged.into_iter().next().map_or(Ok(run), Err)
+}
+
+/// Reads a run as [`read`] does, but leaves out the lines of its metrics that are no rounds; with what is wrong with each.
+pub fn read_whole_lines(root: &Path) -> Result<(LearningRun, Vec<Error>), Error> {
     let config_path = root.join(run_dir::CONFIG);
     if !config_path.is_file() {
         bail!("{}: there is no run (no config.toml in it); give the folder of a training run", root.display());
@@ -41,27 +47,36 @@ pub fn read(root: &Path) -> Result<LearningRun, Error> {
     let rulesets: Vec<String> = run_dir::ruleset_paths(root).iter().map(load).collect::<Result<_, Error>>()?;
     let name = root.canonicalize().ok().and_then(|root| Some(root.file_name()?.to_string_lossy().into_owned()));
     let network = &config.network;
-    let (rounds, is_cut) = rounds(&root.join(run_dir::METRICS))?;
-    Ok(LearningRun {
+    let mut run = LearningRun {
         name: name.unwrap_or_else(|| root.display().to_string()),
         network: format!("{} blocks x {} channels", network.blocks, network.channels),
         simulations: config.selfplay.simulations,
-        rounds,
-        is_cut,
+        rounds: Vec::new(),
+        is_cut: false,
         result: result(&root.join(run_dir::RESULT))?,
         rulesets,
-    })
+    };
+    let damaged = read_rounds(&mut run, &root.join(run_dir::METRICS))?;
+    Ok((run, damaged))
 }
 
-/// Returns the rounds of a file of metrics, and whether half a line stands behind them.
-fn rounds(path: &Path) -> Result<(Vec<Round>, bool), Error> {
+/// Reads the rounds of a file of metrics into a run, and whether half a line stands behind them.
+/// Returns what is wrong with each line that is no round.
+fn read_rounds(run: &mut LearningRun, path: &Path) -> Result<Vec<Error>, Error> {
+    let mut damaged = Vec::new();
     if !path.is_file() {
-        return Ok((Vec::new(), false));
+        return Ok(damaged);
     }
     let text = read_text(path, METRICS_BYTES_MAX)?;
     let (whole, half) = text.rsplit_once('\n').unwrap_or(("", &text));
-    let read = |(index, line)| read_round(line).with_context(|| format!("{}, line {}", path.display(), index + 1));
-    Ok((whole.lines().enumerate().map(read).collect::<Result<_, Error>>()?, !half.is_empty()))
+    run.is_cut = !half.is_empty();
+    for (index, line) in whole.lines().enumerate() {
+        match read_round(line).with_context(|| format!("{}, line {}", path.display(), index + 1)) {
+            Ok(round) => run.rounds.push(round),
+            Err(fault) => damaged.push(fault),
+        }
+    }
+    Ok(damaged)
 }
 
 /// Reads a line of a file of metrics.
