@@ -3,6 +3,7 @@
 import { GivenUp, pause, think } from "/app/api.js";
 import { el, say } from "/app/dom.js";
 import { readAction } from "/app/game.js";
+import { pointsOf } from "/app/points.js";
 
 // How long the agent that gives hints may think.
 const HINT_SECONDS = 10;
@@ -18,7 +19,7 @@ export function askForHint(game, opponent, tell) {
   const request = { game: game.request(), agent: opponent, is_hint: true, seed: game.seed, seconds: HINT_SECONDS };
   const thought = think(request, () => {}, (text) => { notice = text; });
   const result = thought.result.then(({ action, value, effort }) => {
-    const points = Math.round(50 * (1 + value));
+    const points = Math.round(pointsOf(value));
     const text = `Hint: ${action}. A network that looked ${effort} times expects ${points} of 100 points for you.`;
     say(`${text} ${notice}`);
     tell({ text, action: readAction(action), notice });
@@ -72,7 +73,7 @@ export class EvaluationBar {
     const told = game.values[at - 1] ?? null;
     if (game.isOverAt(at)) this.last = [0, 1, -1][game.winner ?? 0];
     else this.last = this.found.get(game.states[at]) ?? (told === null ? this.last : game.states[at - 1].to_act === 1 ? told : -told);
-    const points = Math.round(50 * (1 + (this.last ?? 0)));
+    const points = Math.round(pointsOf(this.last ?? 0));
     this.element.classList.toggle("flipped", isFlipped);
     this.share.style.height = `${points}%`;
     this.number.textContent = points;

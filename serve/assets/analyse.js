@@ -27,8 +27,8 @@ export class Analyse {
     this.setup = new Setup((record) => attempt(() => this.open(record)), "Analyse from here");
     this.curve = new ValueCurve((at) => this.goTo(at));
     this.judge = new Judge(begin, () => this, () => this.drawFound());
-    this.verdict = new Verdict((action) => attempt(() => this.chooser && this.tryAction(action)));
-    this.review = new Review((at) => this.goTo(at, this.variations.main));
+    this.verdict = new Verdict((action) => attempt(() => this.chooser && this.tryAction(action)), (line) => attempt(() => this.showLine(this.game, this.at, line)));
+    this.review = new Review((at) => this.goTo(at, this.variations.main), (at, line) => attempt(() => this.showLine(this.variations.main, at, line)));
     this.variations = new Variations((game, at) => this.goTo(at, game));
     this.at = 0;
     this.shown = "visit_share";
@@ -38,7 +38,7 @@ export class Analyse {
   }
 
   // Shows the part: what an address names, or the game that is being played when there is none yet.
-  async start(address, played) {
+  async start(address, { played }) {
     if (address.length && (!this.game || location.hash !== addressOf(this.game, this.at))) {
       try {
         const { record, at } = await readAddress(address);
@@ -75,8 +75,8 @@ export class Analyse {
     this.backButton = button("Back to the game", () => this.goTo(Math.min(this.at, this.variations.shared(this.game)), this.variations.main));
     place.append(el("div", { class: "table" },
       el("div", { class: "board-side" },
-        this.top, this.board.element, this.bottom, this.status, this.words,
-        el("div", { class: "row" }, this.stepper.element, button("Turn the board", () => { this.board.flip(); this.draw(); }), this.backButton),
+        this.top, this.board.element, this.bottom, this.status, this.review.here, this.words,
+        el("div", { class: "row" }, this.stepper.element, button("Turn the board", () => { this.board.flip(); this.draw(); }), this.review.next, this.backButton),
         this.curve.element),
       el("div", { class: "panels" },
         el("section", { class: "card", "aria-label": "Analysis" },
@@ -194,6 +194,23 @@ export class Analyse {
     this.goTo(at + 1, here);
   }
 
+  // Shows actions that go on from a state of a line, as a variation, after the first of them.
+  async showLine(line, at, actions) {
+    const { main } = this.variations;
+    let shown = line;
+    let count = 0;
+    // What has been tried already is gone through.
+    for (let known; count < actions.length && (known = this.variations.find(shown, at + count, actions[count])); count++) shown = known;
+    if (count < actions.length) {
+      const branch = await shown.branch(at + count);
+      for (const text of actions.slice(count)) await branch.play(text);
+      if (main !== this.variations.main) return;
+      this.variations.add(branch, shown);
+      shown = branch;
+    }
+    this.goTo(at + 1, shown);
+  }
+
   // Lets the players of Play go on from here.
   async playFromHere() {
     const { game, at, table } = this;
@@ -267,12 +284,13 @@ export class Analyse {
     this.verdict.show(analysis, game.isOverAt(at) ? `${game.endText}.` : this.judge.isOn && !this.judge.whole ? "Thinking…" : "");
     if (isWhole && !this.judge.whole) say(this.verdict.text.textContent);
     this.settings.textContent = `Judged by: ${this.judge.name}`;
-    this.curve.show(this.values(judged), at);
     // A variation stands under the game, which stays.
     const { main } = this.variations;
     const isMain = game === main;
-    this.review.show(main, isMain ? judged : this.judgedIn(main), isMain ? at : null, this.judge.whole?.game === main);
-    drawMoves(this.moves, main, isMain ? at : this.variations.shared(game), (to) => this.goTo(to, main), this.review.marks);
+    const mainAt = isMain ? at : this.variations.shared(game);
+    this.review.show(main, isMain ? judged : this.judgedIn(main), mainAt, isMain, this.judge.whole?.game === main);
+    this.curve.show(this.values(judged), at, isMain ? this.review.losses : []);
+    drawMoves(this.moves, main, mainAt, (to) => this.goTo(to, main), this.review.marks);
   }
 }
 
@@ -283,9 +301,9 @@ function howToRead() {
   return el("details", {}, el("summary", {}, "How to read this"),
     el("ul", {},
       el("li", {}, "c1-c2 is a move, c1-c2xd2 one that takes what stood on d2, @h7 puts a man on h7, D@h7 the dux."),
-      el("li", {}, "Value: the result that is expected for the player to act, from −1 (loss) to +1 (win)."),
+      el("li", {}, "Points: what the player to act can expect, of 100. A win is 100, a draw 50. The program’s analysis and game records have the same as a value from −1 for a loss to 1 for a win."),
       el("li", {}, "Prior: how probable the network finds the action before it searches."),
       el("li", {}, "Visits: how often the search tried the action; share: of all its tries. With PUCT the most visited action is the best one found. With Gumbel the visits follow a schedule that halves their number."),
-      el("li", {}, "Improved policy (Gumbel): what a network in training learns from. It stretches small differences of value."),
-      el("li", {}, "Alpha-beta scores in men: +1.00 is one man ahead.")));
+      el("li", {}, "Improved policy (Gumbel): what a network in training learns from. It stretches small differences of points."),
+      el("li", {}, "Men ahead: what alpha-beta counts; +1.00 is one man more.")));
 }

@@ -1,6 +1,7 @@
 // Charts: lines with intervals, and the bands of a value curve. A table says the same in text.
 
 import { el, svg } from "/app/dom.js";
+import { pointsOf } from "/app/points.js";
 
 const LEFT = 46;
 const RIGHT = 12;
@@ -41,29 +42,62 @@ function labelOf(value, step) {
   return value.toFixed(digits);
 }
 
+// How far apart points with intervals are drawn at least, in pixels, and how far a pointer is dragged to choose a range.
+const APART = 9;
+const DRAGGED = 8;
+
+// Returns how far points with intervals are moved, in pixels, so that those of several lines at one place are seen each. `x` gives
+// the place of a point, `end` is the last one.
+function movedApart(series, x, end) {
+  const moved = new Map();
+  let group = [];
+  const close = () => {
+    const half = ((group.length - 1) / 2) * APART;
+    const back = Math.min(0, end - Math.max(...group.map(({ at }) => at)) - half);
+    group.sort((one, other) => one.line - other.line).forEach(({ point }, index) => moved.set(point, index * APART - half + back));
+    group = [];
+  };
+  const marks = series.flatMap(({ points }, line) => points.filter((point) => point.length > 2).map((point) => ({ line, point, at: x(point[0]) })));
+  for (const mark of marks.sort((one, other) => one.at - other.at)) {
+    if (group.length && (mark.at - group[0].at >= APART || group.some(({ line }) => line === mark.line))) close();
+    group.push(mark);
+  }
+  if (group.length) close();
+  return moved;
+}
+
 // A chart of lines. `series` have `name`, `color` (a class: a to f, and dashed or final), and `points`, each [x, y] or [x, y, low, high].
 export class LineChart {
-  // `note` says what it should look like, `isNamed` that a line is named even if it is the only one, `digits` how exactly it is read.
-  constructor({ title, note = "", unit = "", low = null, high = null, middle = null, isNamed = false, digits = 2 }) {
-    Object.assign(this, { title, unit, low, high, middle, isNamed, digits, series: [] });
-    this.drawing = svg("svg", { class: "chart", role: "img" });
+  // `note` says what it should look like, `isNamed` that a line is named even if it is the only one, `digits` how exactly it is read;
+  // `zoom` is called with the range that was chosen, or null for all.
+  constructor({ title, note = "", unit = "", low = null, high = null, middle = null, isNamed = false, digits = 2 }, zoom) {
+    Object.assign(this, { title, unit, low, high, middle, isNamed, digits, zoom, series: [], dragged: null });
+    this.drawing = svg("svg", { class: "chart zoomed", role: "img" });
     this.legend = el("ul", { class: "legend" });
     this.readout = el("p", { class: "readout", "aria-hidden": "true" });
     this.tableBody = el("div", { class: "wide" });
     this.details = el("details", { ontoggle: () => this.drawTable() }, el("summary", {}, "As a table"), this.tableBody);
     this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, title, note ? el("p", { class: "soft" }, note) : null), this.legend, this.drawing, this.readout, this.details);
-    this.drawing.addEventListener("pointermove", (event) => this.point(event));
-    this.drawing.addEventListener("pointerleave", () => this.point(null));
+    const listen = (name, act) => this.drawing.addEventListener(name, act);
+    listen("pointerdown", (event) => this.beginDrag(event));
+    listen("pointermove", (event) => this.point(event));
+    listen("pointerup", (event) => this.endDrag(event));
+    listen("pointercancel", () => this.endDrag(null));
+    listen("pointerleave", () => this.point(null));
+    listen("dblclick", () => this.zoom(null));
     new ResizeObserver(() => this.draw()).observe(this.drawing);
   }
 
-  // `xTitle` is what the lines are drawn against.
-  show(series, xTitle) {
-    this.xTitle = xTitle;
-    this.series = series.filter(({ points }) => points.length);
-    this.legend.replaceChildren(...this.series.map(({ name, color }) => el("li", {}, el("span", { class: `swatch ${color}` }), name)));
-    this.legend.hidden = this.series.length < 2 && !this.isNamed;
-    this.element.hidden = !this.series.length;
+  // `xTitle` is what the lines are drawn against, `range` the part of it that is drawn, whose ends may be infinite, `common` what is
+  // said of all lines.
+  show(series, xTitle, range, common = "") {
+    Object.assign(this, { xTitle, range });
+    const known = series.filter(({ points }) => points.length);
+    const [from, to] = range;
+    this.series = known.map((one) => ({ ...one, points: one.points.filter(([x]) => x >= from && x <= to) })).filter(({ points }) => points.length);
+    this.legend.replaceChildren(common ? el("li", {}, common) : "", ...known.map(({ name, color }) => el("li", {}, el("span", { class: `swatch ${color}` }), name)));
+    this.legend.hidden = known.length < 2 && !this.isNamed;
+    this.element.hidden = !known.length;
     this.draw();
     this.drawTable();
   }
@@ -71,11 +105,17 @@ export class LineChart {
   draw() {
     const width = this.drawing.clientWidth;
     const height = this.drawing.clientHeight;
-    if (!width || !this.series.length) return;
+    if (!width || this.element.hidden) return;
     this.drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const all = this.series.flatMap(({ points }) => points);
+    if (!all.length) {
+      this.x = null;
+      this.drawing.replaceChildren(svg("text", { x: width / 2, y: height / 2, class: "tick center" }, "nothing in this range"));
+      return;
+    }
     const ends = (values) => [Math.min(...values), Math.max(...values)];
-    let [x0, x1] = ends(all.map(([x]) => x));
+    const found = ends(all.map(([x]) => x));
+    let [x0, x1] = this.range.map((end, index) => (Number.isFinite(end) ? end : found[index]));
     // A single generation stands in the middle, alone.
     const only = x0 === x1 ? x0 : null;
     if (only !== null) [x0, x1] = [x0 - 1, x1 + 1];
@@ -87,28 +127,55 @@ export class LineChart {
     const step = stepOf(y1 - y0, count);
     [y0, y1] = [Math.floor(y0 / step + 1e-9) * step, Math.ceil(y1 / step - 1e-9) * step];
     this.x = (x) => LEFT + ((x - x0) / (x1 - x0)) * (width - LEFT - RIGHT);
+    this.back = (at) => Math.min(x1, Math.max(x0, x0 + ((at - LEFT) / (width - LEFT - RIGHT)) * (x1 - x0)));
     this.y = (y) => TOP + ((y1 - y) / (y1 - y0)) * (height - TOP - BOTTOM);
     const parts = [];
     for (const at of ticks(y0, y1, count, step)) {
       parts.push(svg("line", { class: at === this.middle ? "middle" : "rule", x1: LEFT, x2: width - RIGHT, y1: this.y(at), y2: this.y(at) }));
       parts.push(svg("text", { x: LEFT - 6, y: this.y(at), class: "tick right" }, labelOf(at, step)));
     }
-    const isWhole = all.every(([x]) => Number.isInteger(x));
-    for (const at of only !== null ? [only] : ticks(x0, x1, width / 90).filter((at) => !isWhole || Number.isInteger(at))) {
-      parts.push(svg("text", { x: this.x(at), y: height - BOTTOM + 18, class: "tick center" }, short(at)));
+    this.least = all.every(([x]) => Number.isInteger(x)) ? 1 : 0;
+    const rough = stepOf(x1 - x0, width / 90);
+    const xStep = this.least ? Math.ceil(rough) : rough;
+    for (const at of only !== null ? [only] : ticks(x0, x1, 0, xStep)) {
+      parts.push(svg("text", { x: this.x(at), y: height - BOTTOM + 18, class: "tick center" }, labelOf(at, xStep)));
     }
     parts.push(svg("text", { x: (LEFT + width - RIGHT) / 2, y: height - 4, class: "tick center" }, this.xTitle));
+    const moved = movedApart(this.series, this.x, width - RIGHT / 2);
+    const place = (point) => this.x(point[0]) + (moved.get(point) ?? 0);
     for (const { color, points } of this.series) {
-      for (const [x, , low, high] of points) {
-        if (low !== undefined) parts.push(svg("line", { class: `whisker ${color}`, x1: this.x(x), x2: this.x(x), y1: this.y(low), y2: this.y(high) }));
+      for (const point of points.filter(({ length }) => length > 2)) {
+        parts.push(svg("line", { class: `whisker ${color}`, x1: place(point), x2: place(point), y1: this.y(point[2]), y2: this.y(point[3]) }));
       }
-      const path = points.map(([x, y], index) => `${index ? "L" : "M"}${this.x(x).toFixed(1)} ${this.y(y).toFixed(1)}`).join("");
+      const path = points.map((point, index) => `${index ? "L" : "M"}${place(point).toFixed(1)} ${this.y(point[1]).toFixed(1)}`).join("");
       parts.push(svg("path", { class: `line ${color}`, d: path }));
-      if (points.length <= 40) parts.push(...points.map(([x, y]) => svg("circle", { class: `dot ${color}`, cx: this.x(x), cy: this.y(y), r: 2.5 })));
+      if (points.length <= 40) parts.push(...points.map((point) => svg("circle", { class: `dot ${color}`, cx: place(point), cy: this.y(point[1]), r: 2.5 })));
     }
     this.cursor = svg("line", { class: "cursor", y1: TOP, y2: height - BOTTOM, visibility: "hidden" });
+    this.chosen = svg("rect", { class: "chosen", y: TOP, height: height - TOP - BOTTOM, visibility: "hidden" });
     this.drawing.setAttribute("aria-label", this.summary());
-    this.drawing.replaceChildren(...parts, this.cursor);
+    this.drawing.replaceChildren(...parts, this.cursor, this.chosen);
+  }
+
+  // Returns where a pointer is in the drawing.
+  at(event) { return event.clientX - this.drawing.getBoundingClientRect().left; }
+
+  beginDrag(event) {
+    if (!this.x || event.button !== 0) return;
+    this.dragged = this.at(event);
+    this.drawing.setPointerCapture(event.pointerId);
+  }
+
+  // Chooses what lies between where the pointer went down and where it is now; without an event nothing.
+  endDrag(event) {
+    const ends = [this.dragged, event && this.at(event)];
+    this.dragged = null;
+    this.chosen?.setAttribute("visibility", "hidden");
+    if (ends.includes(null) || !this.x || Math.abs(ends[1] - ends[0]) < DRAGGED) return;
+    const [from, to] = ends.map(this.back).sort((one, other) => one - other);
+    // Round numbers can be read and typed.
+    const step = Math.max(this.least, stepOf(to - from, 50));
+    this.zoom([from, to].map((end) => Number((Math.round(end / step) * step).toPrecision(12))));
   }
 
   summary() {
@@ -124,7 +191,11 @@ export class LineChart {
       this.cursor?.setAttribute("visibility", "hidden");
       return;
     }
-    const at = event.clientX - this.drawing.getBoundingClientRect().left;
+    const at = this.at(event);
+    if (this.dragged !== null) {
+      const isFar = Math.abs(at - this.dragged) >= DRAGGED;
+      Object.entries({ x: Math.min(at, this.dragged), width: Math.abs(at - this.dragged), visibility: isFar ? "visible" : "hidden" }).forEach(([name, value]) => this.chosen.setAttribute(name, value));
+    }
     const all = this.series.flatMap(({ points }) => points.map(([x]) => x));
     const nearest = all.reduce((best, x) => (Math.abs(this.x(x) - at) < Math.abs(this.x(best) - at) ? x : best), all[0]);
     this.cursor.setAttribute("x1", this.x(nearest));
@@ -148,10 +219,11 @@ export class LineChart {
   }
 }
 
-// What a value curve has on its left: shares of player 1.
-const CURVE_TICKS = [[1, "100 %"], [0.5, "50 %"], [0, "0 %"]];
+// What a value curve has on its left, in points of player 1.
+const CURVE_TICKS = [100, 50, 0];
 
-// The value curve of a game: what player 1 is expected to score, and bands of win, draw and loss where a search tells them.
+// The value curve of a game: the expected points of player 1, bands of win, draw and loss where a search tells them, and marks for what
+// was lost.
 export class ValueCurve {
   // `goTo` is called with the number of actions before the state that was clicked.
   constructor(goTo) {
@@ -161,15 +233,15 @@ export class ValueCurve {
     });
     const swatch = (kind, text) => el("span", {}, el("span", { class: `swatch ${kind}` }), text);
     this.bands = el("span", {}, swatch("win", "player 1 wins"), swatch("draw", "draw"), swatch("loss", "player 2 wins"));
+    this.markText = el("span", {}, swatch("lost player1", "lost by player 1"), swatch("lost player2", "lost by player 2"));
     this.element = el("figure", { class: "curve-figure" }, this.drawing,
-      el("figcaption", { class: "soft" }, el("span", {}, swatch("score", "player 1’s expected score, by actions played")), this.bands));
+      el("figcaption", { class: "soft" }, el("span", {}, swatch("score", "player 1’s expected points of 100")), this.bands, this.markText));
     new ResizeObserver(() => this.draw()).observe(this.drawing);
   }
 
-  // `values` holds for each state null, or { wdl: [win, draw, loss] or null, value } for player 1.
-  show(values, at) {
-    this.values = values;
-    this.at = at;
+  // `values` holds for each state null, or { wdl: [win, draw, loss] or null, value } for player 1; `losses` are what actions lost.
+  show(values, at, losses) {
+    Object.assign(this, { values, at, losses });
     this.count = values.length - 1;
     this.draw();
   }
@@ -194,17 +266,23 @@ export class ValueCurve {
       band("draw", win, win + draw);
       band("loss", win + draw, 1);
     });
-    for (const [share, text] of CURVE_TICKS) parts.push(svg("text", { class: "tick right", x: low - 6, y: y(share) }, text));
+    for (const points of CURVE_TICKS) parts.push(svg("text", { class: "tick right", x: low - 6, y: y(points / 100) }, points));
     for (const at of ticks(0, this.count, (high - low) / 90).filter(Number.isInteger)) parts.push(svg("text", { class: "tick center", x: x(at), y: height - 4 }, at));
     parts.push(svg("line", { class: "middle", x1: low, x2: high, y1: y(0.5), y2: y(0.5) }));
-    const known = this.values.map((entry, index) => entry && [x(index), y((1 + entry.value) / 2)]).filter(Boolean);
+    const known = this.values.map((entry, index) => entry && [x(index), y(pointsOf(entry.value) / 100)]).filter(Boolean);
     if (known.length) parts.push(svg("polyline", { class: "line value", points: known.map((point) => point.map((one) => one.toFixed(1)).join(" ")).join(" ") }));
+    // A loss is marked where its action has led to.
+    for (const { at, player, loss, sign } of this.losses) {
+      const mark = { class: `lost player${player}`, cx: x(at + 1), cy: y(pointsOf(this.values[at + 1].value) / 100), r: sign ? 4.5 : 2.5 };
+      parts.push(svg("circle", mark, svg("title", {}, `player ${player} lost ${loss.toFixed(1)} points ${sign}`)));
+    }
     parts.push(svg("line", { class: "cursor", x1: x(this.at), x2: x(this.at), y1: top - 2, y2: bottom + 2 }));
     const here = this.values[this.at];
-    if (here) parts.push(svg("circle", { class: "dot value", cx: x(this.at), cy: y((1 + here.value) / 2), r: 3 }));
+    if (here) parts.push(svg("circle", { class: "dot value", cx: x(this.at), cy: y(pointsOf(here.value) / 100), r: 3 }));
+    this.markText.hidden = !this.losses.length;
     this.bands.hidden = !this.values.some((entry) => entry?.wdl);
     this.drawing.setAttribute("aria-label", here
-      ? `Value curve. After ${this.at} actions player 1 is expected to score ${Math.round(50 * (1 + here.value))} %`
+      ? `Value curve. After ${this.at} actions player 1 is expected to score ${Math.round(pointsOf(here.value))} of 100 points`
       : `Value curve. Nothing is known of the state after ${this.at} actions`);
     this.drawing.replaceChildren(...parts);
   }

@@ -18,12 +18,12 @@ const CHARTS = {
     note: "It should rise. Matches between have few games, so neighbours differ by chance; the final match has the most. 50 % is as strong as the opponent.",
   },
   policy: {
-    title: "Loss of the policy, less the entropy of its target", digits: 3,
+    title: "Loss of the policy, less the entropy of its target, in nats", digits: 3,
     note: "How far the policy is from what the searches chose; 0 is the same. It may rise for many generations, and that is right: while the network knows little, its searches add "
       + "little that it could fail to predict. Later it should level off or fall slowly.",
   },
   value: {
-    title: "Loss of the value", low: 0, digits: 3,
+    title: "Loss of the value, in nats", low: 0, digits: 3,
     note: "How badly the results of games are foreseen. It should fall fast, then slowly; 1.10 is knowing nothing, and 0 is never reached, as nobody knows the result of an open game.",
   },
   rate: { title: "Learning rate", low: 0, note: "As planned: it rises in the first steps, stays up and falls to nearly 0 towards the end." },
@@ -37,26 +37,31 @@ const CHARTS = {
 };
 
 export class Curves {
-  constructor() {
-    this.charts = Object.fromEntries(Object.entries(CHARTS).map(([key, chart]) => [key, new LineChart(chart)]));
+  // `zoom` is called with the range of the axis that was chosen on a chart, or null for all of it.
+  constructor(zoom) {
+    this.charts = Object.fromEntries(Object.entries(CHARTS).map(([key, chart]) => [key, new LineChart(chart, zoom)]));
     this.element = el("div", { class: "charts" }, Object.values(this.charts).map(({ element }) => element));
   }
 
-  // Draws runs against one of the axes: the games and matches of a ruleset, or of all where it is empty.
-  draw(runs, axisKey, ruleset) {
-    const axis = AXES[axisKey];
-    const drawn = JSON.stringify([axisKey, ruleset, runs.map(({ name, color, next, rounds, about: { result } }) => [name, color, next, rounds.length, result])]);
+  // Draws runs `against` one of the axes, `from` one place of it `to` another one, or null for its ends: the games and matches of a
+  // ruleset, or of all where it is empty.
+  draw(runs, { against, ruleset, from, to }) {
+    const axis = AXES[against];
+    const range = [from ?? -Infinity, to ?? Infinity];
+    const drawn = JSON.stringify([against, ruleset, from, to, runs.map(({ name, color, next, rounds, about: { result } }) => [name, color, next, rounds.length, result])]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
-    const name = (run, what) => (runs.length > 1 ? `${run.name}${what ? ` ${what}` : ""}` : what || run.name);
-    const show = (key, lines) => this.charts[key].show(runs.flatMap(lines), axis.title);
+    const name = (run, what) => (runs.length > 1 ? `${run.name}${what ? `, ${what}` : ""}` : what || run.name);
+    const show = (key, lines, common) => this.charts[key].show(runs.flatMap(lines), axis.title, range, common);
     const line = (run, read, what = "", isDashed = false) => ({
       name: name(run, what),
       color: `${run.color}${isDashed ? " dashed" : ""}`,
       points: run.rounds.map((round) => [axis.read(round), read(round)]).filter(([, y]) => Number.isFinite(y)),
     });
     const one = (key, read) => show(key, (run) => [line(run, read)]);
-    show("score", (run) => scores(run, ruleset, axis, (what) => name(run, what)));
+    const kinds = new Set(runs.flatMap((run) => matchesOf(run, ruleset).flatMap(({ verdicts }) => verdicts.map(kindOf))));
+    const common = kinds.size === 1 ? [...kinds][0] : "";
+    show("score", (run) => scores(run, ruleset, axis, common, (what) => name(run, what)), common);
     const trained = (read) => (round) => (round.steps > 0 ? read(round.losses) : NaN);
     one("policy", trained(({ policy, target_entropy }) => policy - target_entropy));
     one("value", trained(({ value }) => value));
@@ -72,24 +77,32 @@ export class Curves {
   }
 }
 
-// The matches of a run, by opponent and simulations, and the final one; those of one ruleset, or their mean.
-function scores(run, ruleset, axis, name) {
+// Returns the matches of a run, or those in one ruleset, each with the round that it belongs to; the final one is the last.
+function matchesOf({ rounds, about: { result } }, ruleset) {
+  const { generations, elapsed_secs, samples } = result?.state ?? {};
+  const end = { ...rounds.at(-1), ...(result?.state ? { generation: generations, elapsed_secs, samples_total: samples } : {}) };
+  const of = (verdicts) => Object.entries(verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
+  const all = [...rounds.map((round) => ({ round, verdicts: of(round.verdicts) })), { round: end, verdicts: of(result?.verdicts), isFinal: true }];
+  return all.filter(({ verdicts }) => verdicts.length);
+}
+
+// Returns the lines of a run's scores, by opponent and simulations, and the final one; of several rulesets the mean. What is `common`
+// to all lines is not part of their names, which `name` completes.
+function scores(run, ruleset, axis, common, name) {
   const lines = new Map();
-  const note = (round, verdicts, isFinal) => {
-    const kept = Object.entries(verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
-    for (const [kind, found] of Map.groupBy(kept, (verdict) => `${isFinal ? "final match, " : ""}${kindOf(verdict)}, ${gamesOf(verdict)} games`)) {
+  for (const { round, verdicts, isFinal = false } of matchesOf(run, ruleset)) {
+    const x = axis.read(round);
+    if (!Number.isFinite(x)) continue;
+    for (const [what, found] of Map.groupBy(verdicts, (verdict) => `${common ? "" : `${kindOf(verdict)}, `}${gamesOf(verdict)} games`)) {
       const score = found.reduce((sum, verdict) => sum + verdict.score, 0) / found.length;
       // The interval of a mean of independent scores, each with its own.
       const reach = (key) => Math.sqrt(found.reduce((sum, verdict) => sum + (verdict[key] - verdict.score) ** 2, 0)) / found.length;
-      if (!lines.has(kind)) lines.set(kind, { isFinal, points: [] });
-      lines.get(kind).points.push([axis.read(round), ...[score, score - reach("lower"), score + reach("upper")].map((share) => 100 * share)]);
+      const point = [x, ...[score, score - reach("lower"), score + reach("upper")].map((share) => 100 * share)];
+      const [, ...shown] = point.map((share) => share.toFixed(1));
+      const key = isFinal ? `final match, ${what}: ${shown[0]} % [${shown[1]}, ${shown[2]}]` : `matches of ${what}`;
+      if (!lines.has(key)) lines.set(key, { isFinal, points: [] });
+      lines.get(key).points.push(point);
     }
-  };
-  for (const round of run.rounds) note(round, round.verdicts, false);
-  const { result } = run.about;
-  if (result?.verdicts) {
-    const { generations, elapsed_secs, samples } = result.state ?? {};
-    note({ ...run.rounds.at(-1), ...(result.state ? { generation: generations, elapsed_secs, samples_total: samples } : {}) }, result.verdicts, true);
   }
-  return [...lines].map(([kind, { isFinal, points }], at) => ({ name: name(kind), color: `${run.color}${isFinal ? " final" : at ? " dashed" : ""}`, points: points.filter(([x]) => Number.isFinite(x)) }));
+  return [...lines].map(([what, { isFinal, points }], at) => ({ name: name(what), color: `${run.color}${isFinal ? " final" : at ? " dashed" : ""}`, points }));
 }

@@ -50,7 +50,8 @@ function decoded(text) {
 
 // Shows the part that the address names; `isGoing` tells that a link or a button led there.
 async function show(isGoing) {
-  const [name, ...rest] = location.hash.slice(1).split("/").map(decoded);
+  const [path, view] = location.hash.slice(1).split("?");
+  const [name, ...rest] = path.split("/").map(decoded);
   const wanted = Object.hasOwn(make, name) ? name : "play";
   if (current !== wanted) {
     parts[current]?.leave?.();
@@ -68,7 +69,7 @@ async function show(isGoing) {
     await play();
     if (current !== wanted) return;
     parts[wanted] ??= make[wanted]();
-    if (wanted !== "play") await parts[wanted].start(rest, parts.play.game);
+    if (wanted !== "play") await parts[wanted].start(rest, { played: parts.play.game, view: new URLSearchParams(view) });
     const { fault } = parts.play;
     parts.play.fault = null;
     if (fault) throw fault;

@@ -2,22 +2,22 @@
 
 import { button, el, replaceButtons } from "/app/dom.js";
 import { ownerOf, readPieces } from "/app/game.js";
-import { signed } from "/app/verdict.js";
+import { pointsOf, pointsText, signed } from "/app/points.js";
 
 // The losses, in expected points, from which an action has a sign.
-const SIGNS = [[0.2, "??"], [0.1, "?"], [0.05, "?!"]];
+const SIGNS = [[20, "??"], [10, "?"], [5, "?!"]];
 // What an accurate action loses less than; a choice matters where the actions that the judge compared differ by more, or more is lost.
-const ACCURATE = 0.02;
+const ACCURATE = 2;
 // Fewer choices that matter have no share.
 const MATTERING = 10;
 // So many of the largest losses of a game are listed too, from this size on: where all is near a draw, no action loses much.
 const LARGEST = 5;
-const LISTED = 0.01;
+const LISTED = 1;
 const VARIATION_MAX = 6;
 
 // Returns the expected points of a player in a state: an analysis, or the game's end.
 function points(player, judged) {
-  return (1 + (judged.player === player ? judged.value : -judged.value)) / 2;
+  return pointsOf(judged.player === player ? judged.value : -judged.value);
 }
 
 // Returns how many pieces a player has, in hand or on the board.
@@ -28,11 +28,12 @@ function pieces({ position, hands }, player) {
 
 // Reviews a game. `judged` gives for each state { player, value } from the view of that player, and where a search found them
 // `action`, `variation` and `actions`; null where nothing is known. Returns for each player the number of choices, how many of
-// them were accurate or the judge's own, and what they lost, and the mistakes in their order. `curve` has
-// what player 1 was expected to score in each state that is judged, `isWhole` tells whether all are.
+// them were accurate or the judge's own, and what they lost; the `losses` that are large enough to be marked, and of these the
+// mistakes that are listed, in their order. `curve` has the expected points of player 1 in each state that is judged, `isWhole` tells
+// whether all are.
 export function review(game, judged) {
   const sides = [1, 2].map(() => ({ choices: 0, mattering: 0, accurate: 0, best: 0, lost: 0 }));
-  const losses = [];
+  const all = [];
   for (let at = game.opening; at < game.actions.length; at++) {
     const [before, after] = [judged[at], judged[at + 1]];
     if (!before?.action || !after || before.actions.length === 1) continue;
@@ -41,46 +42,50 @@ export function review(game, judged) {
     const loss = isBest ? 0 : Math.max(0, points(player, before) - points(player, after));
     const side = sides[player - 1];
     const values = before.actions.map(({ value }) => value).filter((value) => value !== null);
-    const isMattering = loss >= ACCURATE || (Math.max(...values) - Math.min(...values)) / 2 >= ACCURATE;
+    const isMattering = loss >= ACCURATE || pointsOf(Math.max(...values)) - pointsOf(Math.min(...values)) >= ACCURATE;
     side.choices++;
     side.mattering += Number(isMattering);
     side.accurate += Number(isMattering && loss < ACCURATE);
     side.best += Number(isBest);
     side.lost += loss;
     const sign = SIGNS.find(([least]) => loss >= least)?.[1] ?? "";
-    losses.push({ at, player, loss, sign, better: before.variation });
+    all.push({ at, player, loss, sign, better: before.variation.slice(0, VARIATION_MAX) });
   }
-  const largest = losses.filter(({ loss }) => loss >= LISTED).sort((a, b) => b.loss - a.loss).slice(0, LARGEST);
+  const losses = all.filter(({ loss }) => loss >= LISTED);
+  const largest = [...losses].sort((a, b) => b.loss - a.loss).slice(0, LARGEST);
   const mistakes = losses.filter((one) => one.sign || largest.includes(one));
   // Who resigns ends a game whose last state is open.
   const known = judged.slice(game.opening, game.resigned ? -1 : undefined);
-  return { sides, mistakes, isWhole: known.every(Boolean), curve: known.filter(Boolean).map((one) => points(1, one)) };
+  return { sides, losses, mistakes, isWhole: known.every(Boolean), curve: known.filter(Boolean).map((one) => points(1, one)) };
 }
 
 // Says how what both lost makes the curve.
 function curveText(curve, [first, second]) {
   const [begin, end] = [curve[0], curve.at(-1)];
   const rest = end - begin + first.lost - second.lost;
-  return `Player 1’s expected score went from ${Math.round(100 * begin)} % to ${Math.round(100 * end)} %, ${signed(end - begin)} points: ${signed(-first.lost)} by its own losses, `
+  return `Player 1’s expected points went from ${pointsText(begin)} to ${pointsText(end)}, ${signed(end - begin)}: ${signed(-first.lost)} by its own losses, `
     + `${signed(second.lost)} by player 2’s, and ${signed(rest)} where the judge saw more once an action was played.`;
 }
 
+const token = (player) => el("span", { class: `token player${player}`, "aria-hidden": "true" });
+
 // The review on the page.
 export class Review {
-  // `goTo` is called with the number of actions before a mistake.
-  constructor(goTo) {
-    this.goTo = goTo;
-    this.mistakes = [];
+  // `goTo` is called with the number of actions before a mistake, `showLine` with that number and the actions that were better.
+  constructor(goTo, showLine) {
+    Object.assign(this, { goTo, showLine, mistakes: [], losses: [] });
     this.sides = el("ul", { class: "accuracy" });
     this.sum = el("p", { class: "soft" });
-    this.next = button("Next loss", () => this.jump());
+    // These two stand beside the board.
+    this.next = button("Next loss", () => this.jump(), { hidden: true });
+    this.here = el("p", { class: "mistakes", hidden: true });
     this.list = el("ol", { class: "mistakes", "aria-label": "Losses" });
-    this.none = el("p", { class: "soft" }, `No action lost ${LISTED} points or more.`);
+    this.none = el("p", { class: "soft" }, `No action lost ${LISTED} point or more.`);
     this.title = el("h2");
     this.element = el("section", { class: "card", "aria-label": "What went wrong", hidden: true },
-      this.title, this.sides, this.sum, el("div", { class: "row" }, this.next), this.list, this.none,
+      this.title, this.sides, this.sum, this.list, this.none,
       el("details", {}, el("summary", {}, "How this is counted"),
-        el("p", { class: "soft" }, `A win is 1 point, a draw half a point. What an action loses is what the judge expected before it less what it expects after it, for the player who chose it; the action that the judge would have chosen loses nothing. Listed are the losses with a sign and the ${LARGEST} largest of at least ${LISTED} points. Accuracy is the share of a player’s choices that lost less than ${ACCURATE} points, of those in which the compared actions differed by as much or more was lost; at least ${MATTERING} of them. Actions without an alternative, and those that were drawn at the beginning, are no choices. ?! is a loss of at least ${SIGNS[2][0]}, ? of ${SIGNS[1][0]}, ?? of ${SIGNS[0][0]} points.`)));
+        el("p", { class: "soft" }, `A win is 100 points, a draw 50. What an action loses is what the judge expected before it less what it expects after it, for the player who chose it; the action that the judge would have chosen loses nothing. ?! is a loss of at least ${SIGNS[2][0]}, ? of ${SIGNS[1][0]}, ?? of ${SIGNS[0][0]} points. Listed are the losses with a sign and the ${LARGEST} largest of at least ${LISTED} point; the curve has a mark for every loss of at least ${LISTED} point, a larger one for those with a sign. Accuracy is the share of a player’s choices that lost less than ${ACCURATE} points, of those in which the compared actions differed by as much or more was lost; at least ${MATTERING} of them. Actions without an alternative, and those that were drawn at the beginning, are no choices.`)));
   }
 
   // Returns the signs of the mistakes by their actions.
@@ -92,25 +97,34 @@ export class Review {
     this.goTo(next.at);
   }
 
-  // `isUnderWay` tells that the game is being judged.
-  show(game, judged, at, isUnderWay) {
-    const { sides, mistakes, curve, isWhole } = review(game, judged);
-    const isClose = curve.every((score) => Math.abs(score - 0.5) < SIGNS[0][0]);
+  // Tells a loss: the action, a button unless it is shown, what it lost, and what was better.
+  tell(game, { at, player, loss, sign, better }, isShown = false) {
+    const action = `${game.states[at].turns + 1}. ${game.describe(at)} ${sign}`;
+    return [token(player), isShown ? el("strong", {}, action) : button(action, () => this.goTo(at), { class: "plain" }),
+      ` Player ${player} lost ${pointsText(loss)} points. Better: `, button(better.join(" "), () => this.showLine(at, better), { class: "plain", title: "show it on the board" })];
+  }
+
+  // Shows the review of a game after `at` actions of it; `isMain` tells that no variation is shown, `isUnderWay` that the game is
+  // being judged.
+  show(game, judged, at, isMain, isUnderWay) {
+    const { sides, losses, mistakes, curve, isWhole } = review(game, judged);
+    const isClose = curve.every((points) => Math.abs(points - 50) < SIGNS[0][0]);
     const isShown = (isWhole || isUnderWay) && sides.some(({ choices }) => choices);
-    Object.assign(this, { mistakes: isShown ? mistakes : [], at: at ?? -1 });
+    Object.assign(this, { mistakes: isShown ? mistakes : [], losses: isShown ? losses : [], at });
     this.element.hidden = !isShown;
+    this.next.hidden = !this.mistakes.length;
+    const here = isMain && this.losses.find((one) => one.at === at);
+    this.here.hidden = !here;
+    replaceButtons(this.here, here ? this.tell(game, here, true).map((part) => (typeof part === "string" ? el("span", {}, part) : part)) : []);
     if (!isShown) return;
     this.title.textContent = `What went wrong${isWhole ? "" : ", so far"}`;
     this.sides.replaceChildren(...sides.map(({ choices, mattering, accurate, best, lost }, index) => el("li", {},
-      el("span", { class: `token player${index + 1}`, "aria-hidden": "true" }), `Player ${index + 1}: `,
+      token(index + 1), `Player ${index + 1}: `,
       choices ? `${mattering < MATTERING ? "" : `accuracy ${Math.round((100 * accurate) / mattering)} % where it mattered (${mattering} times), `}${best} of ${choices} ${choices === 1 ? "choice was" : "choices were"} the judge’s, `
-        + `${lost.toFixed(2)} points lost, pieces lost in the game: ${pieces(game.states[game.opening], index + 1) - pieces(game.last, index + 1)}` : "no choice judged")));
+        + `${pointsText(lost)} points lost, pieces lost in the game: ${pieces(game.states[game.opening], index + 1) - pieces(game.last, index + 1)}` : "no choice judged")));
     this.sum.replaceChildren(isWhole ? curveText(curve, sides) : "",
       isClose ? ` In a game so near a draw no action loses much, good or bad: look at ${mistakes.length ? "the largest losses and " : ""}the pieces lost.` : "");
-    this.next.disabled = !mistakes.length;
     this.none.hidden = mistakes.length > 0;
-    replaceButtons(this.list, mistakes.map((mistake) => el("li", {},
-      button(`${game.states[mistake.at].turns + 1}. ${game.describe(mistake.at)} ${mistake.sign}`, () => this.goTo(mistake.at), { class: "plain", "aria-current": mistake.at === at ? "true" : null }),
-      ` Player ${mistake.player} lost ${mistake.loss.toFixed(2)}. Better: ${mistake.better.slice(0, VARIATION_MAX).join(" ")}`)));
+    replaceButtons(this.list, mistakes.map((mistake) => el("li", { "aria-current": isMain && mistake.at === at ? "true" : null }, this.tell(game, mistake))));
   }
 }

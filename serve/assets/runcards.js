@@ -5,7 +5,7 @@ import { button, el } from "/app/dom.js";
 // How many of the newest runs the table has before all are asked for.
 const NEWEST = 10;
 
-const percent = (share) => (100 * share).toFixed(1);
+export const percent = (share) => (100 * share).toFixed(1);
 const whole = (number) => number.toLocaleString("en");
 const plural = (number, one) => `${whole(number)} ${one}${number === 1 ? "" : "s"}`;
 
@@ -28,6 +28,9 @@ const rulesetsOf = ({ rulesets }) => (rulesets.length > 3 ? `${rulesets.length} 
 
 const stateOf = ({ is_running, result }) => (is_running ? "running" : result ? "finished" : "stopped");
 
+// Writes seconds in minutes; short times with a digit behind the point.
+const minutes = (seconds) => (seconds < 600 ? (seconds / 60).toFixed(1) : whole(Math.round(seconds / 60)));
+
 // Returns how far a number has come, and how far it goes where that is known.
 const ofBudget = (done, budget) => (budget ? `${done} of ${budget.toLocaleString("en")}` : done);
 
@@ -48,7 +51,7 @@ export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
     const cells = [
       [stateOf(run), run.seconds_since_written === null ? "no round yet" : `last round ${roughly(run.seconds_since_written)} ago`, run.faults.length ? el("span", { class: "fault below" }, "damaged") : null],
       [rulesetsOf(run)], [score, common ? "" : against],
-      [run.elapsed_secs === null ? "–" : ofBudget(whole(Math.round(run.elapsed_secs / 60)), run.budget?.minutes)], [ofBudget(whole(run.generations), run.budget?.generations)],
+      [run.elapsed_secs === null ? "–" : ofBudget(minutes(run.elapsed_secs), run.budget?.minutes)], [ofBudget(whole(run.generations), run.budget?.generations)],
     ];
     return el("tr", {},
       el("th", { scope: "row" }, box, el("span", { class: `swatch ${color ?? "none"}` }), el("a", { href: `#runs/${encodeURIComponent(run.name)}` }, run.name)),
@@ -63,20 +66,33 @@ export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
     shown.length < runs.length ? button(`Show all ${runs.length} runs`, showAll) : null);
 }
 
-// Says what a run is and where it stands; `play` is called with an agent, the run and a ruleset.
-export function runCard(run, play) {
-  const { about, rounds } = run;
-  const last = rounds.at(-1);
-  const rows = [
+// Says what runs are and where each stands; what all have in common is said once. `play` is called with an agent, the run and a ruleset.
+export function runCards(runs, play) {
+  const settings = ({ about }) => [
     about.network ? ["Network", about.network] : null,
     about.simulations ? ["Simulations per decision", whole(about.simulations)] : null,
     ["Rulesets", rulesetsOf(about)],
+    strength(about) ? ["Measured", strength(about)[1]] : null,
+  ].filter(Boolean);
+  const isCommon = ([term, value]) => runs.length > 1 && runs.every((run) => settings(run).some(([other, same]) => other === term && same === value));
+  const common = runs.length ? settings(runs[0]).filter(isCommon) : [];
+  return [
+    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), play)),
+    common.length ? el("p", { class: "soft across" }, `All of them: ${common.map(([term, value]) => `${term.toLowerCase()} ${value}`).join(", ")}.`) : null,
+  ];
+}
+
+function runCard(run, settings, play) {
+  const { about, rounds } = run;
+  const last = rounds.at(-1);
+  const rows = [
     // The last round may train on without games.
     ["Generations", ofBudget(whole(rounds.filter(({ games }) => games > 0).length), about.budget?.generations)],
     last ? ["Training steps", whole(last.steps_total)] : null,
     last ? ["Samples", whole(last.samples_total)] : null,
     last ? ["Time", ofBudget(duration(last.elapsed_secs), about.budget?.minutes && `${about.budget.minutes} min`)] : null,
-    ["Strength", strength(about)?.join(" ") ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
+    ["Strength", strength(about)?.[0] ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
+    ...settings,
     ["State", state(about)],
   ];
   return el("section", { class: "card", "aria-label": run.name },
@@ -85,27 +101,6 @@ export function runCard(run, play) {
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
     el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, about.rulesets[0]), { class: "main" }) : null,
       about.files.map((file) => link(about.name, file))));
-}
-
-// Writes a setting; numbers of 32 bits without the digits that they do not have.
-const settingText = (value) => (typeof value === "string" ? value : JSON.stringify(typeof value === "number" ? Number(value.toPrecision(6)) : value));
-
-// Returns the settings of a configuration by their names.
-function settingsOf(config, prefix = "") {
-  return Object.entries(config ?? {}).flatMap(([key, value]) =>
-    (value && typeof value === "object" && !Array.isArray(value) ? settingsOf(value, `${prefix}${key}.`) : [[prefix + key, settingText(value)]]));
-}
-
-// A table of the settings in which runs differ; null where there are none. Runs whose settings cannot be read are left out.
-export function differences(all) {
-  const runs = all.filter(({ about }) => about.config);
-  const settings = runs.map(({ about }) => new Map(settingsOf(about.config)));
-  const names = [...new Set(settings.flatMap((one) => [...one.keys()]))];
-  const differing = names.filter((name) => new Set(settings.map((one) => one.get(name))).size > 1);
-  if (!differing.length) return null;
-  return el("section", { class: "card wide", "aria-label": "Settings that differ" }, el("h2", {}, "Settings that differ"), el("table", {},
-    el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "Setting"), runs.map(({ name, color }) => el("th", { scope: "col" }, el("span", { class: `swatch ${color}` }), name)))),
-    el("tbody", {}, differing.map((name) => el("tr", {}, el("th", { scope: "row" }, name), settings.map((one) => el("td", {}, one.get(name) ?? "–")))))));
 }
 
 // Says what is wrong with the files of a run, and with the last look at it.
@@ -129,7 +124,7 @@ function state({ result, is_running, path, has_store, seconds_since_written: sin
 }
 
 // Returns a path as a shell takes it for one word.
-function quoted(path) {
+export function quoted(path) {
   return /^[\w\-./:@%+=,]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 

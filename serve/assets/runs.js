@@ -1,15 +1,19 @@
 // Runs: all training runs of the folder, and the learning curves of some of them, while they are written.
 
 import { ask } from "/app/api.js";
+import { comparison } from "/app/comparison.js";
 import { AXES, Curves } from "/app/curves.js";
-import { attempt, el, select, showText } from "/app/dom.js";
-import { differences, runCard, runTable } from "/app/runcards.js";
+import { attempt, button, choose, el, select, showText } from "/app/dom.js";
+import { runCards, runTable } from "/app/runcards.js";
 
 // The colours of the runs that are drawn, by their classes: as many can be drawn at once.
 const COLORS = [..."abcdef"];
 // How often the chosen runs are looked at, and all of them, in milliseconds.
 const INTERVAL = 2000;
 const LIST_INTERVAL = 20_000;
+// What the charts show at first, and all of the axis.
+const ALL = { from: null, to: null };
+const FIRST_VIEW = { against: "generation", ruleset: "", ...ALL };
 
 export class Runs {
   // `play` is called with the agent that is to be played against, its run, and one of the run's rulesets.
@@ -23,22 +27,33 @@ export class Runs {
     this.isAll = false;
     this.timer = null;
     this.looking = Promise.resolve();
-    this.rulesetField = select("Ruleset", [], undefined, () => this.draw());
-    this.axisField = select("Drawn against", Object.entries(AXES).map(([key, { title }]) => [key, title]), "generation", () => this.draw());
+    // What the charts show; all of it is in the address.
+    this.view = { ...FIRST_VIEW };
+    this.rulesetField = select("Ruleset", [], undefined, (ruleset) => this.see({ ruleset }));
+    this.axisField = select("Drawn against", Object.entries(AXES).map(([key, { title }]) => [key, title]), undefined, (against) => this.see({ against, ...ALL }));
+    this.ends = ["from", "to"].map((end) => el("input", { type: "number", min: 0, step: "any", placeholder: end === "from" ? "the beginning" : "the end", onchange: () => this.seeBetween(...this.ends.map(({ value }) => value)) }));
+    this.allButton = button("Show all of it", () => this.see(ALL));
     this.none = el("p", {});
     this.trouble = el("p", { class: "fault", role: "alert", hidden: true });
     this.table = el("div", { class: "wide" });
     this.without = el("p", { class: "soft" });
-    this.fields = el("div", { class: "card fields" }, this.rulesetField, this.axisField);
+    const endFields = this.ends.map((input, index) => el("label", { class: "field" }, el("span", {}, ["From", "To"][index]), input));
+    this.fields = el("section", { class: "card", "aria-label": "What the charts show" },
+      el("div", { class: "fields" }, this.rulesetField, this.axisField, ...endFields),
+      el("div", { class: "row" }, el("span", { class: "soft" }, "Drag across a chart to see a part of all of them, double-click to see the whole again."), this.allButton));
     this.about = el("div", { class: "columns" });
-    this.differences = el("div", {});
-    this.curves = new Curves();
+    this.comparison = el("div", {});
+    this.curves = new Curves((range) => (range ? this.seeBetween(...range) : this.see(ALL)));
     this.all = el("section", { class: "card", "aria-label": "All runs" }, el("h2", {}, "Training runs"), this.table, this.without);
-    place.append(this.none, this.trouble, this.all, this.about, this.differences, this.fields, this.curves.element);
+    place.append(this.none, this.trouble, this.all, this.about, this.comparison, this.fields, this.curves.element);
   }
 
-  // Shows the part; `names` are the runs of the address, if any.
-  async start(names) {
+  // Shows the part; `names` are the runs of the address, if any, and `view` has what else stands there.
+  async start(names, { view }) {
+    // A part of the axis was chosen for the runs that were drawn.
+    if (names.length) Object.assign(this.view, ALL);
+    for (const [key, value] of view) if (key in FIRST_VIEW) this.view[key] = key in ALL ? endOf(value) : value;
+    if (!Object.hasOwn(AXES, this.view.against)) this.view.against = FIRST_VIEW.against;
     const folder = await this.list();
     const known = (name) => this.listed.some((run) => run.name === name);
     let wanted = (names.length ? names : [...this.colors.keys()]).filter(known);
@@ -48,7 +63,29 @@ export class Runs {
     const unknown = this.listed.length ? names.find((name) => name && !known(name)) : null;
     showText(this.none, unknown ? `There is no run ${unknown} in the folder ${folder}. Choose one of the list.`
       : this.listed.length ? "" : `There is no training run in the folder ${folder}. Begin one with: latrunculi train quick`);
+    if (!unknown) this.showAddress();
     await this.look();
+  }
+
+  // Changes what the charts show.
+  see(changes) {
+    Object.assign(this.view, changes);
+    this.showAddress();
+    this.draw();
+  }
+
+  // Shows the part of the axis between two places, each a number or a text, or none.
+  seeBetween(...ends) {
+    const [from, to] = ends.map(endOf);
+    const isTurned = from !== null && to !== null && from > to;
+    this.see(isTurned ? { from: to, to: from } : { from, to });
+  }
+
+  showAddress() {
+    const names = [...this.colors.keys()].map(encodeURIComponent).join("/");
+    const changed = Object.entries(this.view).filter(([key, value]) => value !== FIRST_VIEW[key]);
+    const view = new URLSearchParams(changed).toString();
+    history.replaceState(null, "", `#runs${names ? `/${names}` : ""}${view ? `?${view}` : ""}`);
   }
 
   leave() {
@@ -66,7 +103,7 @@ export class Runs {
     if (isChosen) this.paint(name);
     else this.colors.delete(name);
     showText(this.none, "");
-    history.replaceState(null, "", `#runs/${[...this.colors.keys()].map(encodeURIComponent).join("/")}`);
+    this.showAddress();
     this.draw();
     attempt(() => this.look());
   }
@@ -137,24 +174,31 @@ export class Runs {
     const runs = [...this.colors].filter(([name]) => this.runs.has(name)).map(([name, color]) => Object.assign(this.runs.get(name), { color }));
     this.fields.hidden = this.curves.element.hidden = !runs.length;
     this.drawRulesets(runs);
-    replaceSame(this.about, el("div", {}, runs.map((run) => runCard(run, this.play))), () => runs.map(({ color }) => color));
-    replaceSame(this.differences, el("div", {}, differences(runs)), () => runs.map(({ color }) => color));
-    this.curves.draw(runs, this.axisField.querySelector("select").value, this.rulesetField.querySelector("select").value);
+    const colors = () => runs.map(({ color }) => color);
+    replaceSame(this.about, el("div", {}, runCards(runs, this.play)), colors);
+    replaceSame(this.comparison, el("div", {}, comparison(runs)), colors);
+    choose(this.axisField, this.view.against);
+    this.ends.forEach((input, index) => { if (input !== document.activeElement) input.value = this.view[["from", "to"][index]] ?? ""; });
+    this.allButton.hidden = this.view.from === null && this.view.to === null;
+    this.curves.draw(runs, this.view);
   }
 
-  // The rulesets of the runs shown; the choice stays.
+  // The rulesets of the runs shown; the choice stays where it is among them.
   drawRulesets(runs) {
     const names = [...new Set(runs.flatMap(({ about }) => about.rulesets))].sort();
     const field = this.rulesetField.querySelector("select");
-    const before = field.value;
     if (field.dataset.names !== names.join()) {
       field.dataset.names = names.join();
       field.replaceChildren(el("option", { value: "" }, "all together"), ...names.map((name) => el("option", { value: name }, name)));
-      field.value = names.includes(before) ? before : "";
     }
+    if (runs.length && !names.includes(this.view.ruleset)) this.view.ruleset = "";
+    field.value = this.view.ruleset;
     this.rulesetField.hidden = names.length < 2;
   }
 }
+
+// Returns the end of a range from its number or text; null where there is none.
+const endOf = (value) => (value === "" || !Number.isFinite(Number(value)) ? null : Number(value));
 
 const drawn = new WeakMap();
 

@@ -2,18 +2,21 @@
 
 import { button, el } from "/app/dom.js";
 import { readAction } from "/app/game.js";
+import { pointsOf, pointsText, signed } from "/app/points.js";
 
 // How many actions are listed, and how many have arrows.
 const LISTED_MAX = 6;
 const ARROWS_MAX = 5;
 const VARIATION_MAX = 8;
+// Scores of alpha-beta beyond this tell how far the end is.
+const WON = 900_000;
 
 const percent = (share, digits = share < 0.0995 ? 1 : 0) => (share === null ? "–" : `${(100 * share).toFixed(digits)} %`);
 
 export class Verdict {
-  // `tryAction` is called with the text of a listed action that was clicked.
-  constructor(tryAction) {
-    this.tryAction = tryAction;
+  // `tryAction` is called with the text of a listed action that was clicked, `showLine` with the actions of what is expected to follow.
+  constructor(tryAction, showLine) {
+    Object.assign(this, { tryAction, showLine });
     this.text = el("p", { class: "verdict" });
     this.bar = el("div", { class: "bar", "aria-hidden": "true" });
     this.shares = el("p", { class: "soft shares" });
@@ -42,10 +45,10 @@ export class Verdict {
 
   drawTable({ actions, search }) {
     const columns = {
-      Value: (line) => (line.value === null ? "–" : signed(line.value, 3)),
+      Points: (line) => (line.value === null ? "–" : pointsText(pointsOf(line.value))),
       ...(search && { Prior: (line) => percent(line.prior), Visits: (line) => line.visits.toLocaleString("en"), Share: (line) => percent(line.visit_share) }),
       ...(search === "gumbel" && { "Improved policy": (line) => percent(line.improved_policy) }),
-      ...(!search && { Score: (line) => (line.score === null ? "–" : scoreText(line.score)), Depth: (line) => line.depth ?? "–" }),
+      ...(!search && { "Men ahead": (line) => (line.score === null ? "–" : scoreText(line.score)), Depth: (line) => line.depth ?? "–" }),
     };
     // What a tree has not tried says nothing.
     const lines = actions.filter(({ visits }) => !search || visits > 0).slice(0, LISTED_MAX);
@@ -53,11 +56,12 @@ export class Verdict {
     if (names !== this.names || lines.length !== this.rows.length) this.layOut(names, Object.keys(columns), lines.length);
     // Buttons stay where they are while a search goes on, so that no click is lost.
     lines.forEach((line, index) => {
-      const { name, cells, variation } = this.rows[index];
+      const row = this.rows[index];
+      const { name, cells, variation } = row;
       name.textContent = line.action;
       Object.values(columns).forEach((cell, column) => { cells[column].textContent = cell(line); });
-      variation.textContent = line.variation.slice(1, VARIATION_MAX).join(" ");
-      variation.title = line.variation.join(" ");
+      row.line = line.variation.slice(0, VARIATION_MAX);
+      variation.textContent = row.line.slice(1).join(" ");
     });
   }
 
@@ -65,11 +69,13 @@ export class Verdict {
     this.names = names;
     this.rows = Array.from({ length: count }, () => {
       const name = button("", () => this.tryAction(name.textContent), { class: "plain", title: "play it here" });
-      return { name, cells: heads.map(() => el("td")), variation: el("td", { class: "variation" }) };
+      const variation = button("", () => this.showLine(row.line), { class: "plain", title: "show it as a variation" });
+      const row = { name, cells: heads.map(() => el("td")), variation, line: [] };
+      return row;
     });
     this.table.replaceChildren(count === 0 ? "" : el("table", {},
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Action"), heads.map((head) => el("th", { scope: "col" }, head)), el("th", { scope: "col", class: "variation" }, "Expected to follow"))),
-      el("tbody", {}, this.rows.map(({ name, cells, variation }) => el("tr", {}, el("th", { scope: "row" }, name), cells, variation)))));
+      el("tbody", {}, this.rows.map(({ name, cells, variation }) => el("tr", {}, el("th", { scope: "row" }, name), cells, el("td", { class: "variation" }, variation))))));
   }
 }
 
@@ -95,22 +101,16 @@ export function drawShares(board, analysis, key) {
 function verdictText({ player, action, value, score, depth, effort }) {
   const parts = [`Player ${player} to act: ${action}`];
   // That of an action is the search's mean behind it.
-  if (value !== null) parts.push(`value of the state ${signed(value, 3)}`);
-  if (score !== null) parts.push(scoreText(score));
+  if (value !== null) parts.push(`expects ${pointsText(pointsOf(value))} of 100 points`);
+  if (score !== null) parts.push(Math.abs(score) > WON ? scoreText(score) : `${scoreText(score)} men`);
   if (depth !== null) parts.push(`${depth} action${depth === 1 ? "" : "s"} deep`);
   if (effort) parts.push(`${effort.toLocaleString("en")} ${depth === null ? "simulation" : "node"}${effort === 1 ? "" : "s"}`);
   return parts.join(", ");
 }
 
-// Writes a number with its sign, unless it is 0.
-export function signed(value, decimals = 2) {
-  const digits = Math.abs(value).toFixed(decimals);
-  return Number(digits) === 0 ? digits : `${value < 0 ? "−" : "+"}${digits}`;
-}
-
 // Alpha-beta's score in men, or how far the end is (docs/FORMATS.md, "Analysis").
 function scoreText(score) {
   const actions = 1_000_000 - Math.abs(score);
-  if (Math.abs(score) > 900_000) return score > 0 ? `wins in ${actions}` : `loses in ${actions}`;
-  return `${signed(score / 100)} men`;
+  if (Math.abs(score) > WON) return score > 0 ? `wins in ${actions}` : `loses in ${actions}`;
+  return signed(score / 100, 2);
 }

@@ -75,7 +75,7 @@ def test_a_state_is_judged_and_another_action_tried(page):
     action = listed(page)[0]
     # The best action stands first, and has the most visits.
     assert page.text("#analyse .verdict").startswith(f"Player 1 to act: {action}")
-    assert heads(page)[1:5] == ["Value", "Prior", "Visits", "Share"]
+    assert heads(page)[1:5] == ["Points", "Prior", "Visits", "Share"]
     visits = page.run("return $$('#analyse tbody tr').map((row) => Number(row.children[3].textContent))")
     assert visits == sorted(visits, reverse=True)
     page.choose("Search of a network", "gumbel")
@@ -94,12 +94,12 @@ def test_a_state_is_judged_and_another_action_tried(page):
     # Without the three probabilities there is a line and no bands.
     page.choose("Who judges", "alphabeta:nodes=500")
     page.wait_text("#analyse .verdict", "actions deep")
-    assert heads(page)[1:4] == ["Value", "Score", "Depth"]
+    assert heads(page)[1:4] == ["Points", "Men ahead", "Depth"]
     page.click_button("Judge the whole game", "#analyse")
     page.wait_text("#analyse", "All 2 states are judged")
     assert page.count("#analyse .curve rect.win") == 0
     assert len(page.run("return $('#analyse .curve polyline').points")) == 2
-    assert page.run("return $$('#analyse .curve .tick').map((one) => one.textContent)")[:3] == ["100 %", "50 %", "0 %"]
+    assert page.run("return $$('#analyse .curve .tick').map((one) => one.textContent)")[:3] == ["100", "50", "0"]
 
 
 def test_what_went_wrong_is_listed_after_a_game(page):
@@ -112,10 +112,22 @@ def test_what_went_wrong_is_listed_after_a_game(page):
     wrong = "#analyse [aria-label='What went wrong']"
     [first, *_] = page.run("return $$('.mistakes li').map((one) => one.textContent)")
     assert "a1-b1" in first and "Player 1 lost" in first and "Better: c2-c3" in first
-    assert "of 2 choices" in page.text(f"{wrong} .accuracy li") and "less than 0.02 points" in page.text(f"{wrong} details")
-    page.click_button("Next loss", wrong)
+    assert "of 2 choices" in page.text(f"{wrong} .accuracy li") and "less than 2 points" in page.text(f"{wrong} details")
+    assert page.count(".mistakes li .token.player1") == 1
+    # Each loss is marked on the curve, and told beside the board at its state.
+    assert page.count("#analyse .curve circle.lost.player1") == 1 and "lost by player 1" in page.text("#analyse .curve-figure")
+    page.click_button("Next loss", "#analyse .board-side")
     page.wait_text("#analyse .status", "After 0 of 3")
+    page.wait_text("#analyse .board-side .mistakes", "a1-b1")
     page.screenshot("what-went-wrong.png")
+    # What was better is shown on the board as a variation, once.
+    for _ in range(2):
+        page.click("#analyse .mistakes li button[title]")
+        page.wait_text("#analyse .status", "Variation: after 1 of 1")
+        page.wait_for("#analyse .board-side .mistakes[hidden]")
+    assert page.run("return $$('.variations button.plain').map((one) => one.textContent)") == ["c2-c3", "×"]
+    page.click_button("Back to the game", "#analyse")
+    page.wait_text("#analyse .status", "After 0 of 3 actions")
 
 
 def test_a_game_is_judged_while_one_steps_through_it(page):
@@ -152,9 +164,9 @@ def test_a_game_near_a_draw_is_not_praised(page, tmp_path):
     page.wait_text("#analyse", "All 31 states are judged")
     wrong = page.text("#analyse [aria-label='What went wrong']")
     assert "accuracy " not in wrong and "In a game so near a draw" in wrong
-    lost = [round(100 * float(one)) for one in re.findall(r"([\d.]+) points lost", wrong)]
+    lost = [round(10 * float(one)) for one in re.findall(r"([\d.]+) points lost", wrong)]
     # The parts of the sum are those of the players, and make the whole but for rounding.
-    total, *parts = [round(100 * float(one.replace("−", "-"))) for one in re.findall(r"[+−]?\d\.\d\d", page.text(".accuracy + p"))]
+    _, _, total, *parts = [round(10 * float(one.replace("−", "-"))) for one in re.findall(r"[+−]?\d+\.\d", page.text(".accuracy + p"))]
     assert [-parts[0], parts[1]] == lost and abs(sum(parts) - total) <= 2
     # The largest losses are listed, however small.
     assert 0 < page.count(".mistakes li") <= 5
@@ -194,6 +206,14 @@ def test_variations_branch_and_are_gone_back_to(page):
     page.wait_for(".variations ul li", 0)
     page.click(".variations [aria-label^='Remove the variation after 0']")
     page.wait_text("#analyse .status", "After 0 of 3 actions")
+    # What is expected to follow becomes one by a click.
+    page.click("#analyse .check input")
+    page.click("#analyse .check input")
+    page.wait_text("#analyse .verdict", "400 simulations")
+    first, rest = page.run("const row = $('#analyse tbody tr'); return [row.querySelector('button').textContent, row.querySelector('.variation').textContent]")
+    page.click("#analyse tbody .variation button")
+    page.wait_text("#analyse .status", "Variation: after 1 of ")
+    assert page.run("return $$('.variations button.plain').map((one) => one.textContent)") == [first, *rest.split(), "×"]
 
 
 def test_a_link_opens_the_same_state_elsewhere(page):

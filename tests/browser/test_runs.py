@@ -3,6 +3,8 @@
 import json
 import shutil
 
+from selenium.webdriver import ActionChains
+
 from page import ROOT
 
 
@@ -24,6 +26,13 @@ def write_run(folder, rounds):
     shutil.copy(ROOT / "configs/train/quick.toml", folder / "config.toml")
     shutil.copy(ROOT / "configs/rulesets/bell.toml", folder / "rulesets/bell.toml")
     (folder / "metrics.jsonl").write_text("".join(map(metrics, range(rounds))))
+
+
+def finish(folder, score, games=100):
+    """Ends a run with a final match."""
+    wins = round(score * games)
+    verdict = {"opponent": "alphabeta:nodes=200", "simulations": 32, "wins": wins, "draws": 0, "losses": games - wins, "score": score, "lower": score - 0.08, "upper": score + 0.08}
+    (folder / "result.json").write_text(json.dumps({"state": {"generations": 12, "elapsed_secs": 900.0, "samples": 6500}, "verdicts": {"bell": verdict}}))
 
 
 def generations(page, index=0):
@@ -61,13 +70,13 @@ def test_a_finished_run_ends_with_its_final_match_and_its_network_is_played(page
     with open(run / "metrics.jsonl", "a", encoding="utf-8") as file:
         # The last round has no games.
         file.write(json.dumps({key: value for key, value in json.loads(metrics(12)).items() if key not in ("games", "rulesets", "games_per_sec")}) + "\n")
-    verdict = {"opponent": "alphabeta:nodes=200", "simulations": 32, "wins": 60, "draws": 20, "losses": 20, "score": 0.7, "lower": 0.61, "upper": 0.78}
-    (run / "result.json").write_text(json.dumps({"state": {"generations": 12, "elapsed_secs": 900.0, "samples": 6500}, "verdicts": {"bell": verdict}}))
+    finish(run, 0.7)
     (run / "learning.html").write_text("<h1>A curve</h1>")
     (run / "export").mkdir()
     shutil.copy(ROOT / "models/universal.safetensors", run / "export/model.safetensors")
     page.open("runs/quick-1")
-    page.wait_text("#runs dl", "70.0 % [61.0, 78.0] against alphabeta:nodes=200 with 32 simulations, 100 games (final match)")
+    page.wait_text("#runs dl", "Strength70.0 % [62.0, 78.0]")
+    assert "against alphabeta:nodes=200 with 32 simulations, 100 games (final match)" in page.text("#runs dl")
     assert generations(page) == 12
     page.click("#runs .chart-card summary")
     told = "return $$('#runs .chart-card:first-child tbody tr').at(-1)?.textContent"
@@ -86,6 +95,64 @@ def test_a_finished_run_ends_with_its_final_match_and_its_network_is_played(page
     assert size == (run / "export/model.safetensors").stat().st_size
     page.click_button("Play this network", "#runs")
     page.wait("return location.hash === '#play' && stored().ruleset === 'bell' && stored().agents[1] === 'net:runs/quick-1,sims=64'")
+
+
+def test_runs_are_compared_and_their_final_matches_told_apart(page, tmp_path):
+    for name, score in [("one", 0.60), ("two", 0.61), ("three", 0.3)]:
+        write_run(tmp_path / "runs" / name, 12)
+        finish(tmp_path / "runs" / name, score)
+        (tmp_path / "runs" / name / "export").mkdir()
+        shutil.copy(ROOT / "models/universal.safetensors", tmp_path / "runs" / name / "export/model.safetensors")
+    page.open("runs/one/two/three")
+    page.wait_for("#runs .columns .card", 3)
+    page.wait_for("#runs .chart circle.final", 3)
+    # No dot covers another one, nor does a whisker.
+    places = sorted(page.run("return $$('#runs .chart circle.final').map((one) => Number(one.getAttribute('cx')))"))
+    assert all(right - left >= 8 for left, right in zip(places, places[1:])) and places == sorted(set(places))
+    legend = page.text("#runs .legend")
+    assert legend.count("against alphabeta:nodes=200") == 1 and "two, final match, 100 games: 61.0 % [53.0, 69.0]" in legend
+    told = page.text("#runs [aria-label=Comparison]")
+    assert "two (61.0 %) has the highest score. Clearly below: three (30.0 %). Too few games to tell it from one (60.0 %)." in told
+    assert f"latrunculi match net:{tmp_path}/runs/two,sims=64 net:{tmp_path}/runs/one,sims=64 --ruleset bell" in told
+    assert "They have the same settings." in told
+    # What all have in common is said once.
+    assert page.text("#runs .columns").count("Simulations per decision") == 0 and "simulations per decision 16" in page.text("#runs .columns > p")
+    page.screenshot("runs-compared.png")
+
+
+def test_a_part_of_the_charts_is_drawn_and_the_address_holds_what_is_shown(page, tmp_path):
+    for name in ["quick-1", "quick-2"]:
+        write_run(tmp_path / "runs" / name, 30)
+        shutil.copy(ROOT / "configs/rulesets/savard.toml", tmp_path / "runs" / name / "rulesets/savard.toml")
+    page.open("runs/quick-1/quick-2")
+    dots = "return $$('#runs .chart-card:nth-child(2) circle').length"
+    page.wait(f"{dots} === 60")
+    chart = page.find_element("css selector", "#runs .chart-card:nth-child(2) .chart")
+    page.run("arguments[0].scrollIntoView({ block: 'center' })", chart)
+    ActionChains(page).move_to_element_with_offset(chart, -100, 0).click_and_hold().move_by_offset(100, 0).release().perform()
+    page.wait(f"{dots} < 30")
+    assert "?from=" in page.run("return location.hash") and page.run("return $$('#runs .chart-card').every((one) => one.hidden || one.querySelector('svg').children.length)")
+    ActionChains(page).double_click(chart).perform()
+    page.wait(f"{dots} === 60 && location.hash === '#runs/quick-1/quick-2'")
+    # The same by the keyboard.
+    page.choose("Drawn against", "minutes")
+    page.choose("Ruleset", "bell")
+    for label, end in [("From", "5"), ("To", "9")]:
+        field = page.field(label, "input")
+        field.clear()
+        field.send_keys(end + "\n")
+    page.wait(f"{dots} === 10")
+    address = "#runs/quick-1/quick-2?against=minutes&ruleset=bell&from=5&to=9"
+    assert page.run("return location.hash") == address
+    # The link shows the same elsewhere, and another part of the page changes nothing.
+    page.reopen(address[1:])
+    page.wait(f"{dots} === 10")
+    page.show("play")
+    page.show("runs")
+    page.wait("return location.hash === arguments[0]", address)
+    assert page.run("return $$('#runs select').map((one) => one.value)") == ["bell", "minutes"]
+    page.click_button("Show all of it", "#runs")
+    page.wait(f"{dots} === 60")
 
 
 def test_the_only_round_stands_alone_on_its_axis(page, tmp_path):

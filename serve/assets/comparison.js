@@ -1,0 +1,84 @@
+// What runs say beside one another: which is the strongest, how to know better, and in what they differ.
+
+import { el } from "/app/dom.js";
+import { kindOf, percent, quoted } from "/app/runcards.js";
+
+// How many games tell two networks apart that are some points of 100 from one another.
+const GAMES = 400;
+
+// Compares runs; null where there is only one.
+export function comparison(runs) {
+  if (runs.length < 2) return null;
+  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), strongest(runs), differences(runs));
+}
+
+// Returns the scores of runs that were measured in the same way, the best first: the means over the rulesets that all have, with how far
+// their intervals reach.
+function scores(runs) {
+  const measured = runs.filter(({ about }) => Object.keys(about.verdicts).length);
+  const has = ({ about }, id, kind) => about.verdicts[id] && kindOf(about.verdicts[id]) === kind;
+  const shared = Object.entries(measured[0]?.about.verdicts ?? {}).filter(([id, verdict]) => measured.every((run) => has(run, id, kindOf(verdict)))).map(([id]) => id);
+  if (measured.length < 2 || !shared.length) return { measured, shared, found: [] };
+  const found = measured.map((run) => {
+    const verdicts = shared.map((id) => run.about.verdicts[id]);
+    const mean = verdicts.reduce((sum, { score }) => sum + score, 0) / shared.length;
+    const reach = (end) => Math.sqrt(verdicts.reduce((sum, verdict) => sum + (verdict[end] - verdict.score) ** 2, 0)) / shared.length;
+    return { run, mean, down: reach("lower"), up: reach("upper") };
+  });
+  return { measured, shared, found: found.sort((one, other) => other.mean - one.mean) };
+}
+
+// Says which run is the strongest, if one is, and how to know where that is open.
+function strongest(runs) {
+  const { measured, shared, found } = scores(runs);
+  if (measured.length < 2) return el("p", {}, "At least two of the runs must have been measured before their strength can be compared.");
+  if (!found.length) return el("p", {}, "The runs were measured against different opponents or in different rulesets: their scores cannot be compared.", duel(measured, []));
+  const [best, ...others] = found;
+  const isClear = ({ mean, up }) => best.mean - mean > Math.hypot(best.down, up);
+  const name = ({ run, mean }) => `${run.name} (${percent(mean)} %)`;
+  const list = (some) => some.map(name).join(", ");
+  const [below, open] = [others.filter(isClear), others.filter((one) => !isClear(one))];
+  const said = [
+    open.length ? `${name(best)} has the highest score.` : `${name(best)} is clearly the strongest${measured.some(({ about }) => about.is_running) ? " so far" : ""}.`,
+    below.length ? `Clearly below: ${list(below)}.` : "",
+    open.length ? `Too few games to tell it from ${list(open)}.` : "",
+    measured.length < runs.length ? `Not measured: ${runs.filter((run) => !measured.includes(run)).map((run) => run.name).join(", ")}.` : "",
+  ];
+  return el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null);
+}
+
+// Says how two runs are measured against each other, where both have a network and a ruleset in common.
+function duel([first, second], shared) {
+  const rulesets = shared.length ? shared : first.about.rulesets.filter((id) => second.about.rulesets.includes(id));
+  if (![first, second].every(({ about }) => about.model) || !rulesets.length) return null;
+  const agents = [first, second].map(({ about }) => quoted(`net:${about.path},sims=64`)).join(" ");
+  return [` To know, let ${first.name} and ${second.name} play each other: `, el("code", {}, `latrunculi match ${agents} --ruleset ${rulesets[0]} --games ${GAMES}`)];
+}
+
+// Writes a setting; numbers of 32 bits without the digits that they do not have.
+const settingText = (value) => (typeof value === "string" ? value : JSON.stringify(typeof value === "number" ? Number(value.toPrecision(6)) : value));
+
+// Returns the settings of a configuration by their names.
+function settingsOf(config, prefix = "") {
+  return Object.entries(config ?? {}).flatMap(([key, value]) =>
+    (value && typeof value === "object" && !Array.isArray(value) ? settingsOf(value, `${prefix}${key}.`) : [[prefix + key, settingText(value)]]));
+}
+
+// A table of the settings in which runs differ, and a list of those that all have. Runs whose settings cannot be read are left out.
+function differences(all) {
+  const runs = all.filter(({ about }) => about.config);
+  if (runs.length < 2) return null;
+  const settings = runs.map(({ about }) => new Map(settingsOf(about.config)));
+  const names = [...new Set(settings.flatMap((one) => [...one.keys()]))];
+  const isCommon = (name) => new Set(settings.map((one) => one.get(name))).size === 1;
+  const common = names.filter(isCommon);
+  const differing = names.filter((name) => !isCommon(name));
+  const table = () => el("table", { "aria-label": "Settings that differ" },
+    el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "Setting that differs"), runs.map(({ name, color }) => el("th", { scope: "col" }, el("span", { class: `swatch ${color}` }), name)))),
+    el("tbody", {}, differing.map((name) => el("tr", {}, el("th", { scope: "row" }, name), settings.map((one) => el("td", {}, one.get(name) ?? "–"))))));
+  return [
+    differing.length ? el("div", { class: "wide" }, table()) : el("p", {}, "They have the same settings."),
+    common.length ? el("details", {}, el("summary", {}, `${common.length} settings that all of them have`),
+      el("dl", { class: "settings" }, common.flatMap((name) => [el("dt", {}, name), el("dd", {}, settings[0].get(name))]))) : null,
+  ];
+}
