@@ -3,7 +3,7 @@
 use clap::error::{ContextKind, ErrorKind};
 
 /// Commands that need to be told something, each with what may stand behind it.
-const EXAMPLES: [(&str, &str); 20] = [
+const EXAMPLES: [(&str, &str); 22] = [
     ("analyse", "dutch-8x8"),
     ("balance", "--rulesets dutch-8x8 --agents alphabeta:nodes=500 --max-games 100 --out studies/first"),
     ("completions", "bash"),
@@ -22,8 +22,10 @@ const EXAMPLES: [(&str, &str); 20] = [
     ("rulesets show", "dutch-8x8"),
     ("rulesets try", "dutch-8x8"),
     ("selfplay", "quick --out shards"),
+    ("solve", "configs/small/bell-4x4.toml"),
     ("status", "runs/quick-1"),
     ("train", "quick"),
+    ("worker", "--store /shared/store"),
 ];
 
 /// Ends the program over its arguments; where some are missing, with a line that has them all.

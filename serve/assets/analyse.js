@@ -301,7 +301,7 @@ function howToRead() {
   return el("details", {}, el("summary", {}, "How to read this"),
     el("ul", {},
       el("li", {}, "c1-c2 is a move, c1-c2xd2 one that takes what stood on d2, @h7 puts a man on h7, D@h7 the dux."),
-      el("li", {}, "Points: what the player to act can expect, of 100. A win is 100, a draw 50. The program’s analysis and game records have the same as a value from −1 for a loss to 1 for a win."),
+      el("li", {}, "Points: what the player to act can expect, of 100. A win is 100, a draw 50. Those of a state are the mean of all that was tried in it, so its best action may have more. The program’s analysis and game records have the same as a value from −1 for a loss to 1 for a win."),
       el("li", {}, "Prior: how probable the network finds the action before it searches."),
       el("li", {}, "Visits: how often the search tried the action; share: of all its tries. With PUCT the most visited action is the best one found. With Gumbel the visits follow a schedule that halves their number."),
       el("li", {}, "Improved policy (Gumbel): what a network in training learns from. It stretches small differences of points."),

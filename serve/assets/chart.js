@@ -47,14 +47,14 @@ const APART = 9;
 const DRAGGED = 8;
 
 // Returns how far points with intervals are moved, in pixels, so that those of several lines at one place are seen each. `x` gives
-// the place of a point, `end` is the last one.
-function movedApart(series, x, end) {
+// the place of a point, `first` and `last` are the ends.
+function movedApart(series, x, first, last) {
   const moved = new Map();
   let group = [];
   const close = () => {
     const half = ((group.length - 1) / 2) * APART;
-    const back = Math.min(0, end - Math.max(...group.map(({ at }) => at)) - half);
-    group.sort((one, other) => one.line - other.line).forEach(({ point }, index) => moved.set(point, index * APART - half + back));
+    const inside = Math.max(0, first + half - group[0].at) + Math.min(0, last - half - group.at(-1).at);
+    group.sort((one, other) => one.line - other.line).forEach(({ point }, index) => moved.set(point, index * APART - half + inside));
     group = [];
   };
   const marks = series.flatMap(({ points }, line) => points.filter((point) => point.length > 2).map((point) => ({ line, point, at: x(point[0]) })));
@@ -77,7 +77,7 @@ export class LineChart {
     this.readout = el("p", { class: "readout", "aria-hidden": "true" });
     this.tableBody = el("div", { class: "wide" });
     this.details = el("details", { ontoggle: () => this.drawTable() }, el("summary", {}, "As a table"), this.tableBody);
-    this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, title, note ? el("p", { class: "soft" }, note) : null), this.legend, this.drawing, this.readout, this.details);
+    this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, title, note ? el("p", { class: "soft" }, note) : null), this.drawing, this.readout, this.legend, this.details);
     const listen = (name, act) => this.drawing.addEventListener(name, act);
     listen("pointerdown", (event) => this.beginDrag(event));
     listen("pointermove", (event) => this.point(event));
@@ -95,7 +95,7 @@ export class LineChart {
     const known = series.filter(({ points }) => points.length);
     const [from, to] = range;
     this.series = known.map((one) => ({ ...one, points: one.points.filter(([x]) => x >= from && x <= to) })).filter(({ points }) => points.length);
-    this.legend.replaceChildren(common ? el("li", {}, common) : "", ...known.map(({ name, color }) => el("li", {}, el("span", { class: `swatch ${color}` }), name)));
+    this.legend.replaceChildren(common ? el("li", { class: "common" }, common) : "", ...known.map(({ name, color }) => el("li", {}, el("span", { class: `swatch ${color}` }), name)));
     this.legend.hidden = known.length < 2 && !this.isNamed;
     this.element.hidden = !known.length;
     this.draw();
@@ -141,7 +141,7 @@ export class LineChart {
       parts.push(svg("text", { x: this.x(at), y: height - BOTTOM + 18, class: "tick center" }, labelOf(at, xStep)));
     }
     parts.push(svg("text", { x: (LEFT + width - RIGHT) / 2, y: height - 4, class: "tick center" }, this.xTitle));
-    const moved = movedApart(this.series, this.x, width - RIGHT / 2);
+    const moved = movedApart(this.series, this.x, LEFT, width - RIGHT / 2);
     const place = (point) => this.x(point[0]) + (moved.get(point) ?? 0);
     for (const { color, points } of this.series) {
       for (const point of points.filter(({ length }) => length > 2)) {

@@ -2,6 +2,7 @@
 
 import { button, el, replaceButtons } from "/app/dom.js";
 import { ownerOf, readPieces } from "/app/game.js";
+import { HUMAN } from "/app/players.js";
 import { pointsOf, pointsText, signed } from "/app/points.js";
 
 // The losses, in expected points, from which an action has a sign.
@@ -73,7 +74,7 @@ const token = (player) => el("span", { class: `token player${player}`, "aria-hid
 export class Review {
   // `goTo` is called with the number of actions before a mistake, `showLine` with that number and the actions that were better.
   constructor(goTo, showLine) {
-    Object.assign(this, { goTo, showLine, mistakes: [], losses: [] });
+    Object.assign(this, { goTo, showLine, mistakes: [], losses: [], wanted: [] });
     this.sides = el("ul", { class: "accuracy" });
     this.sum = el("p", { class: "soft" });
     // These two stand beside the board.
@@ -93,7 +94,7 @@ export class Review {
 
   // Goes to the next mistake after the state that is shown, or to the first one.
   jump() {
-    const next = this.mistakes.find(({ at }) => at > this.at) ?? this.mistakes[0];
+    const next = this.wanted.find(({ at }) => at > this.at) ?? this.wanted[0];
     this.goTo(next.at);
   }
 
@@ -112,7 +113,11 @@ export class Review {
     const isShown = (isWhole || isUnderWay) && sides.some(({ choices }) => choices);
     Object.assign(this, { mistakes: isShown ? mistakes : [], losses: isShown ? losses : [], at });
     this.element.hidden = !isShown;
-    this.next.hidden = !this.mistakes.length;
+    // A person who played wants to see the own losses.
+    const people = [1, 2].filter((player) => game.agents[player - 1] === HUMAN);
+    this.wanted = this.mistakes.filter(({ player }) => people.length !== 1 || people.includes(player));
+    this.next.hidden = !this.wanted.length;
+    this.next.textContent = people.length === 1 ? "Your next loss" : "Next loss";
     const here = isMain && this.losses.find((one) => one.at === at);
     this.here.hidden = !here;
     replaceButtons(this.here, here ? this.tell(game, here, true).map((part) => (typeof part === "string" ? el("span", {}, part) : part)) : []);

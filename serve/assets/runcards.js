@@ -77,12 +77,12 @@ export function runCards(runs, play) {
   const isCommon = ([term, value]) => runs.length > 1 && runs.every((run) => settings(run).some(([other, same]) => other === term && same === value));
   const common = runs.length ? settings(runs[0]).filter(isCommon) : [];
   return [
-    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), play)),
+    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), runs.length === 1, play)),
     common.length ? el("p", { class: "soft across" }, `All of them: ${common.map(([term, value]) => `${term.toLowerCase()} ${value}`).join(", ")}.`) : null,
   ];
 }
 
-function runCard(run, settings, play) {
+function runCard(run, settings, isAlone, play) {
   const { about, rounds } = run;
   const last = rounds.at(-1);
   const rows = [
@@ -94,6 +94,7 @@ function runCard(run, settings, play) {
     ["Strength", strength(about)?.[0] ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
     ...settings,
     ["State", state(about)],
+    isAlone && about.result && about.model ? ["Next", `play against it, measure it: latrunculi match ${quoted(`net:${about.path},sims=64`)} alphabeta:nodes=2000 --ruleset ${about.rulesets[0]} --games 100; or choose another run above to compare them`] : null,
   ];
   return el("section", { class: "card", "aria-label": run.name },
     el("h2", {}, el("span", { class: `swatch ${run.color}` }), run.name),

@@ -130,6 +130,23 @@ def test_what_went_wrong_is_listed_after_a_game(page):
     page.wait_text("#analyse .status", "After 0 of 3 actions")
 
 
+def test_a_person_is_led_to_the_own_losses(page):
+    for agents, at in [(["human", "greedy"], 0), (["greedy", "human"], 1)]:
+        page.open_play()
+        game = {"ruleset": "savard", "start": WON, "actions": ["a1-b1", "h8-g8", "c2-c3"], "agents": agents}
+        page.run("localStorage.setItem('latrunculi.game', arguments[0])", json.dumps(game))
+        page.reopen()
+        page.wait_for("#play .moves button", 3)
+        page.click_button("Analyse", "#play")
+        page.wait_text("#analyse .status", "After 3 of 3")
+        settings(page)
+        page.choose("Who judges", "alphabeta:nodes=500")
+        page.click_button("Judge the whole game", "#analyse")
+        page.wait_text("#analyse", "All 3 states are judged")
+        page.click_button("Your next loss", "#analyse")
+        page.wait_text("#analyse .status", f"After {at} of 3")
+
+
 def test_a_game_is_judged_while_one_steps_through_it(page):
     analyse(page, "savard", ["a3-a4", "a6-a5", "b3-b4", "b6-b5", "c3-c4", "c6-c5", "d3-d4", "d6-d5"], 8)
     page.click_button("Judge the whole game", "#analyse")
