@@ -82,12 +82,13 @@ export class Analyse {
         el("section", { class: "card", "aria-label": "Analysis" },
           ...this.judge.controls, this.notice, ...this.verdict.elements,
           el("details", {}, this.settings, el("div", { class: "fields" }, ...this.judge.fields, this.shownField)), howToRead()),
+        this.review.element,
         el("section", { class: "card", "aria-label": "Game" }, el("h2", {}, "Game"), this.gameField, this.moves, this.variations.element, this.rulesetField,
           el("div", { class: "row" },
             ...fileButtons(() => this.game, (records) => this.openAll(records)),
             sureButton("Play from here", "Leave the game in Play?", () => this.table.isUnderWay, () => attempt(() => this.playFromHere())),
             button("Set up a position", () => attempt(() => this.setup.open(this.game.about.key, this.game, this.at))))),
-        this.review.element, this.position.element)));
+        this.position.element)));
     document.addEventListener("keydown", (event) => this.key(event));
     this.place = place;
   }

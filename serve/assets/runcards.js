@@ -4,6 +4,8 @@ import { button, el } from "/app/dom.js";
 
 // How many of the newest runs the table has before all are asked for.
 const NEWEST = 10;
+// The row that says by what matches the strength was measured.
+const MEASURED = "Measured";
 
 export const percent = (share) => (100 * share).toFixed(1);
 const whole = (number) => number.toLocaleString("en");
@@ -72,7 +74,7 @@ export function runCards(runs, play) {
     about.network ? ["Network", about.network] : null,
     about.simulations ? ["Simulations per decision", whole(about.simulations)] : null,
     ["Rulesets", rulesetsOf(about)],
-    strength(about) ? ["Measured", strength(about)[1]] : null,
+    strength(about) ? [MEASURED, strength(about)[1]] : null,
   ].filter(Boolean);
   const isCommon = ([term, value]) => runs.length > 1 && runs.every((run) => settings(run).some(([other, same]) => other === term && same === value));
   const common = runs.length ? settings(runs[0]).filter(isCommon) : [];
@@ -86,22 +88,24 @@ function runCard(run, settings, isAlone, play) {
   const { about, rounds } = run;
   const last = rounds.at(-1);
   const rows = [
+    ...settings.filter(([term]) => term !== MEASURED),
     // The last round may train on without games.
     ["Generations", ofBudget(whole(rounds.filter(({ games }) => games > 0).length), about.budget?.generations)],
     last ? ["Training steps", whole(last.steps_total)] : null,
     last ? ["Samples", whole(last.samples_total)] : null,
     last ? ["Time", ofBudget(duration(last.elapsed_secs), about.budget?.minutes && `${about.budget.minutes} min`)] : null,
     ["Strength", strength(about)?.[0] ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
-    ...settings,
+    ...settings.filter(([term]) => term === MEASURED),
     ["State", state(about)],
-    isAlone && about.result && about.model ? ["Next", `play against it, measure it: latrunculi match ${quoted(`net:${about.path},sims=64`)} alphabeta:nodes=2000 --ruleset ${about.rulesets[0]} --games 100; or choose another run above to compare them`] : null,
+    isAlone && about.result && about.model ? ["Next", `play against it here; or measure it: latrunculi match ${quoted(`net:${about.path},sims=64`)} alphabeta:nodes=2000 --ruleset ${about.rulesets[0]} --games 100; or choose another run above to compare the two`] : null,
   ];
   return el("section", { class: "card", "aria-label": run.name },
     el("h2", {}, el("span", { class: `swatch ${run.color}` }), run.name),
     faultsOf(run).map((fault) => el("p", { class: "fault" }, fault)),
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
     el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, about.rulesets[0]), { class: "main" }) : null,
-      about.files.map((file) => link(about.name, file))));
+      about.files.filter(isPage).map((file) => link(about.name, file))),
+    about.files.every(isPage) ? null : el("details", { class: "links" }, el("summary", {}, "Files"), el("div", { class: "row" }, about.files.filter((file) => !isPage(file)).map((file) => link(about.name, file)))));
 }
 
 // Says what is wrong with the files of a run, and with the last look at it.
@@ -110,10 +114,12 @@ function faultsOf({ about, damaged, fault }) {
   return [...about.faults, damaged ? `metrics.jsonl, ${damaged.first}. ${left} left out.` : null, fault].filter(Boolean);
 }
 
+const isPage = (file) => file.endsWith(".html");
+
 // A file of a run: the learning curve opens, the others are kept.
 function link(run, file) {
   const href = `/runs/${encodeURIComponent(run)}/${file}`;
-  if (file.endsWith(".html")) return el("a", { href, target: "_blank", rel: "noopener" }, "Learning curve");
+  if (isPage(file)) return el("a", { href, target: "_blank", rel: "noopener" }, "Learning curve");
   return el("a", { href, download: `${run}-${file}` }, file);
 }
 
