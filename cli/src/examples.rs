@@ -41,9 +41,9 @@ pub(crate) fn refuse(error: &clap::Error) -> ! {
 /// Returns a line with the command that lacks arguments, if that is what is wrong.
 fn example_for(error: &clap::Error) -> Option<String> {
     let is_missing = error.kind() == ErrorKind::MissingRequiredArgument;
-    // The usage has the command by its name, whatever it was called.
+    // The usage, "Usage: PROGRAM COMMAND …", has the command by its own name, whatever was typed.
     let usage = error.get(ContextKind::Usage).filter(|_| is_missing)?.to_string();
-    let (_, line) = usage.split_once("latrunculi ")?;
+    let line = usage.splitn(3, ' ').nth(2)?;
     let (command, rest) = EXAMPLES.iter().find(|(command, _)| line.starts_with(&format!("{command} ")))?;
     Some(format!("latrunculi {command} {rest}"))
 }
@@ -62,7 +62,7 @@ mod tests {
         for command in top.get_subcommands() {
             let below = command.get_subcommands().map(|below| vec![command.get_name(), below.get_name()]);
             for words in below.chain([vec![command.get_name()]]) {
-                let Err(error) = Cli::try_parse_from([&["latrunculi"], &words[..]].concat()) else { continue };
+                let Err(error) = Cli::try_parse_from([&["renamed"], &words[..]].concat()) else { continue };
                 if error.kind() == ErrorKind::MissingRequiredArgument {
                     let example = example_for(&error).unwrap_or_else(|| panic!("{words:?} has no example"));
                     assert!(Cli::try_parse_from(example.split(' ')).is_ok(), "{example}");

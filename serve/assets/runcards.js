@@ -105,7 +105,7 @@ function runCard(run, settings, isAlone, play) {
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
     el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, about.rulesets[0]), { class: "main" }) : null,
       about.files.filter(isPage).map((file) => link(about.name, file))),
-    about.files.every(isPage) ? null : el("details", { class: "links" }, el("summary", {}, "Files"), el("div", { class: "row" }, about.files.filter((file) => !isPage(file)).map((file) => link(about.name, file)))));
+    about.files.every(isPage) ? null : el("details", { class: "links" }, el("summary", { "aria-label": `Files of ${about.name}` }, "Files"), el("div", { class: "row" }, about.files.filter((file) => !isPage(file)).map((file) => link(about.name, file)))));
 }
 
 // Says what is wrong with the files of a run, and with the last look at it.

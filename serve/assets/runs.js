@@ -203,12 +203,15 @@ const endOf = (value) => (value === "" || !Number.isFinite(Number(value)) ? null
 const drawn = new WeakMap();
 
 // Puts the children of an element into a place, unless the same text stands there already: it may be selected or read out. What
-// is not text is told by `besides`.
+// is not text is told by `besides`. What was opened or has the focus stays so.
 function replaceSame(place, element, besides) {
   const now = JSON.stringify([element.textContent, besides(element)]);
   if (drawn.get(place) === now) return;
   drawn.set(place, now);
   const focused = place.contains(document.activeElement) ? document.activeElement.getAttribute("aria-label") : null;
+  const opened = [...place.querySelectorAll("details")].map(({ open }) => open);
   place.replaceChildren(...element.childNodes);
+  const details = place.querySelectorAll("details");
+  if (details.length === opened.length) details.forEach((one, index) => { one.open = opened[index]; });
   if (focused) place.querySelector(`[aria-label="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }

@@ -51,9 +51,11 @@ def test_a_run_is_watched_while_it_is_written(page, tmp_path):
         assert part in told
     # The only line of the scores is named, too.
     page.wait("return !$('#runs .charts .legend').hidden")
+    page.click("#runs [aria-label='Files of quick-1']")
     with open(tmp_path / "runs/quick-1/metrics.jsonl", "a", encoding="utf-8") as file:
         file.writelines(map(metrics, range(12, 15)))
     page.wait_text("#runs dl", "Generations15", seconds=10)
+    assert page.run("return $('#runs .columns details').open && document.activeElement.ariaLabel === 'Files of quick-1'")
     # Two runs side by side.
     page.click("#runs [aria-label='Draw quick-2']")
     page.wait_for("#runs .columns .card", 2)
