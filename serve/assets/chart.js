@@ -54,7 +54,7 @@ function movedApart(series, x, first, last) {
   const close = () => {
     const half = ((group.length - 1) / 2) * APART;
     const inside = Math.max(0, first + half - group[0].at) + Math.min(0, last - half - group.at(-1).at);
-    group.sort((one, other) => one.line - other.line).forEach(({ point }, index) => moved.set(point, index * APART - half + inside));
+    group.forEach(({ point }, index) => moved.set(point, index * APART - half + inside));
     group = [];
   };
   const marks = series.flatMap(({ points }, line) => points.filter((point) => point.length > 2).map((point) => ({ line, point, at: x(point[0]) })));

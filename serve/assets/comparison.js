@@ -39,8 +39,8 @@ function strongest(runs) {
   const list = (some) => some.map(name).join(", ");
   const [below, open] = [others.filter(isClear), others.filter((one) => !isClear(one))];
   const said = [
-    open.length ? `${name(best)} has the highest score.` : `${name(best)} is clearly the strongest${measured.some(({ about }) => about.is_running) ? " so far" : ""}.`,
-    below.length ? `Clearly below: ${list(below)}.` : "",
+    open.length ? `${name(best)} has the highest score.` : `${name(best)} is clearly stronger than ${list(below)}${measured.some(({ about }) => about.is_running) ? ", so far" : ""}.`,
+    open.length && below.length ? `Clearly below: ${list(below)}.` : "",
     open.length ? `Too few games to tell it from ${list(open)}.` : "",
     measured.length < runs.length ? `Not measured: ${runs.filter((run) => !measured.includes(run)).map((run) => run.name).join(", ")}.` : "",
   ];

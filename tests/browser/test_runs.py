@@ -117,6 +117,10 @@ def test_runs_are_compared_and_their_final_matches_told_apart(page, tmp_path):
     assert "two (61.0 %) has the highest score. Clearly below: three (30.0 %). Too few games to tell it from one (60.0 %)." in told
     assert f"latrunculi match net:{tmp_path}/runs/two,sims=64 net:{tmp_path}/runs/one,sims=64 --ruleset bell" in told
     assert "They have the same settings." in told
+    page.click("#runs [aria-label='Draw one']")
+    page.wait_text("#runs [aria-label=Comparison]", "two (61.0 %) is clearly stronger than three (30.0 %).")
+    page.click("#runs [aria-label='Draw one']")
+    page.wait_for("#runs .columns .card", 3)
     # What all have in common is said once.
     assert page.text("#runs .columns").count("Simulations per decision") == 0 and "simulations per decision 16" in page.text("#runs .columns > p")
     page.screenshot("runs-compared.png")
