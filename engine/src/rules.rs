@@ -380,7 +380,7 @@ impl Rules {
             "capture.row_with_dux" if dux.capture == DuxCapture::AsMan => "dux.capture is \"as_man\"",
             "capture.per_move" if self.binds => "nothing is taken at once unless capture.timing is \"immediate\"",
             "capture.release" if !self.stores_holds => {
-                "only an active trigger with delayed or displacement capture stores what is bound"
+                "it tells how long a piece is bound that an enemy's move has bound: capture.trigger \"active\", and capture.timing \"delayed\" or \"displacement\""
             }
             "capture.free_flankers" | "capture.removal" | "capture.removal_scope"
                 if capture.timing != Timing::Delayed =>
@@ -390,7 +390,7 @@ impl Rules {
 
             "extra.moves" | "extra.limit" if extra.mode == ExtraMode::None => "extra.mode is \"none\"",
             "extra.mode" | "extra.moves" | "extra.limit" if !self.moves_capture() => {
-                "a piece goes on only after it has flanked or enclosed what it takes, and with this capture.timing none does"
+                "a piece goes on only after it has flanked or enclosed what it takes, and with capture.timing as it is none does"
             }
             "extra.moves" if !anybody_jumps => "no piece jumps",
 
@@ -475,20 +475,29 @@ fn read_array(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) -> [Hand; 2] {
         fault(faults, "placement.men", message.to_owned());
     }
     let Some(array) = &ruleset.setup.array else {
-        fault(faults, "setup.array", "setup.mode is \"array\" but no array is drawn".to_owned());
+        fault(
+            faults,
+            "setup.array",
+            "setup.mode is \"array\" but no array is drawn: draw one, or set setup.mode to \"placement\"".to_owned(),
+        );
         return stones;
     };
     let rows: Vec<&str> = array_rows(array).collect();
     let (files, ranks) = (usize::from(ruleset.board.files), usize::from(ruleset.board.ranks));
     if rows.len() != ranks {
-        fault(faults, "setup.array", format!("the drawing has {} rows, but board.ranks is {ranks}", rows.len()));
+        fault(
+            faults,
+            "setup.array",
+            format!("the drawing has {} rows, but board.ranks is {ranks}: make them the same", rows.len()),
+        );
     }
     let width = |line: &&str| line.chars().count();
     let is_even = rows.iter().all(|line| width(line) == width(&rows[0]));
     for (row, line) in rows.iter().enumerate() {
         if width(line) != files && (row == 0 || !is_even) {
             let which = if is_even { "each row".to_owned() } else { format!("row {} from the top", row + 1) };
-            let message = format!("{which} has {} squares, but board.files is {files}", width(line));
+            let message =
+                format!("{which} has {} squares, but board.files is {files}: make them the same", width(line));
             fault(faults, "setup.array", message);
         }
         for letter in line.chars() {
@@ -503,7 +512,7 @@ fn read_array(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) -> [Hand; 2] {
     for player in Player::BOTH {
         let (men, duces) = (men[player.index()], duces[player.index()]);
         if men + duces == 0 {
-            fault(faults, "setup.array", format!("{player} has no stones"));
+            fault(faults, "setup.array", format!("{player} has no stones: put some on the board"));
         }
         if duces > 1 {
             fault(faults, "setup.array", format!("{player} has {duces} duces; a side has one at most"));
@@ -530,9 +539,14 @@ fn check_placement(ruleset: &Ruleset, faults: &mut Vec<RulesetFault>) -> [Hand; 
     let stones = usize::from(placement.men) + usize::from(placement.dux);
     let squares = usize::from(ruleset.board.files) * usize::from(ruleset.board.ranks);
     if stones == 0 {
-        fault(faults, "placement.men", "setup.mode is \"placement\" but nobody has stones to place".to_owned());
+        fault(
+            faults,
+            "placement.men",
+            "setup.mode is \"placement\" but nobody has stones to place: set placement.men".to_owned(),
+        );
     } else if 2 * stones >= squares {
-        let message = format!("{stones} stones a side leave no empty square on a board of {squares}");
+        let message =
+            format!("{stones} stones a side leave no empty square on a board of {squares}: give each side fewer");
         fault(faults, "placement.men", message);
     }
     [Hand { men: placement.men, dux: placement.dux }; 2]
@@ -549,7 +563,14 @@ fn check_end(ruleset: &Ruleset, stones: [Hand; 2], faults: &mut Vec<RulesetFault
         };
         if hand.stones() > 0 && counted <= end.eliminate_at {
             let what = if end.eliminate == Eliminate::AllMen { "men" } else { "pieces" };
-            let message = format!("{player} begins with {counted} {what} and so has lost before the first move");
+            let remedy = if counted == 0 {
+                "set end.eliminate to \"off\"".to_owned()
+            } else {
+                format!("set this below {counted}")
+            };
+            let message = format!(
+                "{player} begins with {counted} {what} and so has lost before the first move: give it more, or {remedy}"
+            );
             fault(faults, "end.eliminate_at", message);
         }
     }

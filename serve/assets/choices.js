@@ -2,6 +2,19 @@
 
 import { button } from "/app/dom.js";
 import { ownerOf, readPieces } from "/app/game.js";
+import { otherTab } from "/app/kept.js";
+
+// Says in Play what is to be done, or what is being waited for.
+export function statusOf({ game, at, other, hint, placer, players, chooser, isPaused, isWatching, isHumansTurn }) {
+  if (other) return otherTab(other, game);
+  if (isWatching) return `After ${at} of ${game.actions.length} actions.`;
+  if (game.isOver) return `${game.endText}.`;
+  if (hint) return hint.text;
+  if (isPaused) return `Paused: player ${game.toAct} is to act.`;
+  if (placer) return "The pieces are placed…";
+  if (!isHumansTurn) return `Player ${game.toAct} is thinking…`;
+  return `${players.areHuman ? `Player ${game.toAct}: ` : "Your turn: "}${duty(game.last, chooser)}`;
+}
 
 // Says what is to be done, in a sentence.
 export function duty(state, chooser) {

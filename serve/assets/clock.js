@@ -19,8 +19,10 @@ export class Clock {
     this.player = null;
   }
 
-  // Returns what is kept of it with the game.
-  get record() { return { setting: this.setting, times: this.times }; }
+  // Returns what is kept of it with the game: the time of whoever thinks is spent up to now.
+  get record() {
+    return { setting: this.setting, times: [...this.times.slice(0, -1), [1, 2].map((one) => this.left(one))] };
+  }
 
   // Returns the seconds that a player has left.
   left(player) {

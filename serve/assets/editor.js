@@ -4,6 +4,7 @@ import { ask, rulesOf } from "/app/api.js";
 import { arrayField } from "/app/arrayfield.js";
 import { Board } from "/app/board.js";
 import { attempt, button, download, el, say, showText, sureButton } from "/app/dom.js";
+import { buttonsTo, inWords, labelOf, listed } from "/app/faults.js";
 import { readPieces } from "/app/game.js";
 import { add, freeId, hasOwn, isOwn, rulesInWords } from "/app/shelf.js";
 
@@ -47,19 +48,21 @@ export class Editor {
   // Begins with a ruleset; `table` holds every parameter.
   async open(about, table) {
     this.begun = about;
+    this.table = table;
     this.text = null;
     const id = isOwn(about) ? about.id : freeId(`my-${about.id}`);
     // What is changed is not what its source says.
     const changed = { name: `${about.name || about.id}, changed`, summary: `Changed: ${about.summary}`, source: `changed from ${about.id}, ${about.source}` };
     const texts = { id, name: about.name, summary: about.summary, source: about.source, ...(isOwn(about) ? {} : changed) };
     this.fields = new Map();
-    const parts = TEXTS.map(([name, label, hint]) => this.field(name, label, hint, textInput(texts[name])));
+    const parts = TEXTS.map(([name, label, hint]) => this.field(name, label, label, hint, textInput(texts[name])));
     const groups = Map.groupBy(table, ({ name }) => name.split(".")[0]);
     this.groups = [...groups].map(([group, parameters]) => el("fieldset", { class: "card" }, el("legend", {}, HEADINGS[group] ?? group),
       el("div", { class: "fields" }, parameters.map((parameter) => this.parameter(parameter, about.parameters[parameter.name].value)))));
     this.idle = el("p", { class: "soft" });
     this.first = this.written();
     this.verdict = el("p", { class: "verdict", role: "status" });
+    this.toMend = el("p", { class: "row" });
     this.board = new Board();
     this.words = el("div", { class: "prose" });
     this.before = el("p", { class: "fault", hidden: true });
@@ -71,7 +74,7 @@ export class Editor {
       act("Save as a file", () => download(`${this.read("id")}.toml`, this.text)),
     ];
     this.element.replaceChildren(
-      el("div", { class: "card ready" }, this.verdict, el("div", { class: "row" }, this.ready, sureButton("Leave it", "Leave it and lose the changes?", () => this.isChanged, () => this.done(null)))),
+      el("div", { class: "card ready" }, el("div", {}, this.verdict, this.toMend), el("div", { class: "row" }, this.ready, sureButton("Leave it", "Leave it and lose the changes?", () => this.isChanged, () => this.done(null)))),
       el("div", {}, el("fieldset", { class: "card" }, el("legend", {}, `A ruleset that begins as ${about.id}`), el("div", { class: "fields" }, parts)), this.groups, this.idle),
       this.preview);
     this.element.hidden = false;
@@ -85,13 +88,14 @@ export class Editor {
     return about;
   }
 
-  parameter({ name, meaning, ...kind }, value) {
-    const { input, read, fit } = inputOf(kind, value);
-    return this.field(name, meaning, name, { input, read, fit, begun: JSON.stringify(read()) });
+  parameter(parameter, value) {
+    const made = inputOf(parameter, value);
+    return this.field(parameter.name, labelOf(parameter), parameter.meaning, parameter.name, { ...made, begun: JSON.stringify(made.read()) });
   }
 
-  // A field with its label, what it is called in files, and the place where its faults stand.
-  field(name, label, hint, { input, read, fit, begun }) {
+  // A field with what it is called in a sentence, above it and in files, and the place where its faults stand.
+  field(name, label, title, hint, made) {
+    const { input } = made;
     const fault = el("span", { class: "fault-here", id: `fault-of-${name}` });
     input.setAttribute("aria-describedby", fault.id);
     input.addEventListener("input", () => {
@@ -99,9 +103,9 @@ export class Editor {
       this.timer = setTimeout(() => attempt(() => this.check()), CALM);
     });
     // A group of controls has a name of its own.
-    const element = el(input.role === "group" ? "div" : "label", { class: "field" }, el("span", {}, label, hint ? [" ", el("code", {}, hint)] : null), input, fault);
-    if (input.role === "group") input.setAttribute("aria-label", label);
-    this.fields.set(name, { input, read, fit, begun, fault, element });
+    const element = el(input.role === "group" ? "div" : "label", { class: "field" }, el("span", {}, title, hint ? [" ", el("code", {}, hint)] : null), input, fault);
+    if (input.role === "group") input.setAttribute("aria-label", title);
+    this.fields.set(name, { ...made, label, fault, element });
     return element;
   }
 
@@ -109,22 +113,33 @@ export class Editor {
     return this.fields.get(name).read();
   }
 
+  // Makes what another board or another beginning needs from what stands there.
+  adapt() {
+    const [array, men, dux] = ["setup.array", "placement.men", "placement.dux"].map((name) => this.fields.get(name));
+    const sides = ["board.files", "board.ranks"].map((name) => this.read(name));
+    if (sides.every((side) => side >= 4 && side <= 16)) array.fit(...sides);
+    const isPlaced = this.read("setup.mode") === "placement";
+    const stones = array.stones();
+    if (isPlaced && !men.read() && !dux.read()) [men.input.value, dux.input.value] = [stones.men, stones.dux];
+    if (!isPlaced && !array.read() && men.read() + dux.read() > 0) array.layOut(men.read(), dux.read());
+    if (!isPlaced) [men.input.value, dux.input.value] = [0, 0];
+  }
+
   // Lets the program check what stands there, and shows what it says, each at its field.
   async check() {
-    const { begun } = this;
+    const { begun, table } = this;
+    this.adapt();
     const changed = [...this.fields].filter(([, { begun: before, read }]) => before !== undefined && JSON.stringify(read()) !== before);
     const values = Object.fromEntries(changed.map(([name, { read }]) => [name, read()]));
     const texts = Object.fromEntries(TEXTS.map(([name]) => [name, this.read(name)]));
     const asked = this.asked = {};
-    const sides = ["board.files", "board.ranks"].map((name) => this.read(name));
-    if (sides.every((side) => side >= 4 && side <= 16)) this.fields.get("setup.array").fit(...sides);
     const { text, faults, notes, idle } = await ask("/api/rules/edit", { ruleset: begun.key, ...texts, values });
     if (asked !== this.asked || begun !== this.begun) return;
     this.text = text;
     const isChangedOne = isOwn(begun) && begun.id === texts.id;
     if (hasOwn(texts.id) && !isChangedOne) notes.push({ field: "id", message: "takes the place of your ruleset of this name" });
     for (const [name, { input, fault, element }] of this.fields) {
-      const said = (list) => list.filter(({ field }) => field === name).map(({ message }) => message);
+      const said = (list) => list.filter(({ field }) => field === name).map(({ message }) => inWords(message, table, name));
       const wrong = said(faults);
       input.setAttribute("aria-invalid", String(wrong.length > 0));
       fault.textContent = [...wrong, ...said(notes)].join("; ");
@@ -135,8 +150,10 @@ export class Editor {
     const hidden = [...this.fields.values()].filter(({ element }) => element.hidden).length;
     showText(this.idle, hidden ? `${hidden} settings are not shown: with these rules they change nothing.` : "");
     for (const one of this.ready) one.disabled = text === null;
-    const count = changed.length ? `Changed: ${changed.map(([name]) => name).join(", ")}` : `Its rules are those of ${begun.id}`;
-    this.verdict.textContent = text !== null ? `It can be played. ${count}.` : `It cannot be played yet. The reasons stand at ${[...new Set(faults.map(({ field }) => field))].join(", ")}.`;
+    const count = changed.length ? `Changed: ${listed(changed.filter(([name]) => !idle.includes(name)).map(([name]) => this.fields.get(name).label))}` : `Its rules are those of ${begun.id}`;
+    const toMend = [...new Set(faults.map(({ field }) => this.fields.get(field)))];
+    this.verdict.textContent = text !== null ? `It can be played. ${count}.` : "It cannot be played yet. What is wrong stands at:";
+    this.toMend.replaceChildren(...buttonsTo(toMend));
     this.preview.classList.toggle("old", text === null);
     showText(this.before, text === null ? "As it was when it could be played last:" : "");
     if (text === null) return;

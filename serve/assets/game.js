@@ -93,6 +93,11 @@ export class Game {
   // Who has won, 1 or 2; null where nobody has.
   get winner() { return this.resigned ? 3 - this.resigned : this.last.outcome?.winner ?? null; }
 
+  // Notes who chooses for the player to act: the agents of a file may have others in their places now.
+  seat(agent) {
+    this.agents = this.agents.map((known, index) => (index + 1 === this.toAct ? agent : known));
+  }
+
   // Plays an action, with what its player expected; not where actions were taken back meanwhile.
   async play(text, value = null, effort = null) {
     const before = this.actions;
@@ -209,7 +214,7 @@ function seedOf(line, record) {
 export async function checkRules(record) {
   const about = await rulesOf(record.ruleset);
   if (record.fingerprint && record.fingerprint !== about.fingerprint) {
-    throw new Error(`The ruleset ${nameOf(record.ruleset)} has other parameters now than when this game was played.`);
+    throw new Error(`The ruleset ${nameOf(record.ruleset)} has other rules here than in this game, which was played with another version of the program or another file of that name. It opens there.`);
   }
 }
 

@@ -69,10 +69,12 @@ async function show(isGoing) {
     await play();
     if (current !== wanted) return;
     parts[wanted] ??= make[wanted]();
-    if (wanted !== "play") await parts[wanted].start(rest, { played: parts.play.game, view: new URLSearchParams(view) });
+    if (wanted === "play") parts.play.wake();
+    else await parts[wanted].start(rest, { played: parts.play.game, view: new URLSearchParams(view) });
     const { fault } = parts.play;
     parts.play.fault = null;
     if (fault) throw fault;
+    if (wanted === "play" && location.hash) history.replaceState(null, "", "#play");
     if (name && name !== wanted) throw new Error(`There is no part ${name} of this page. Choose one above.`);
   });
 }

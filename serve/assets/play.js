@@ -3,14 +3,15 @@
 import { askForHint, EvaluationBar } from "/app/advice.js";
 import { GivenUp, pause, think } from "/app/api.js";
 import { Board, Chooser } from "/app/board.js";
-import { choiceButtons, duty } from "/app/choices.js";
+import { choiceButtons, statusOf } from "/app/choices.js";
 import { Clock, clockField } from "/app/clock.js";
 import { attempt, button, choose, el, replaceButtons, say, showFault, showText, sureButton } from "/app/dom.js";
 import { fileButtons } from "/app/files.js";
 import { Game, openRecord } from "/app/game.js";
-import { keep, openStored } from "/app/kept.js";
+import { isSameGame, keep, openStored, watchOtherTabs } from "/app/kept.js";
 import { PositionCard } from "/app/link.js";
 import { drawMoves, drawSide, stepper } from "/app/moves.js";
+import { Pace } from "/app/pace.js";
 import { HUMAN, Players } from "/app/players.js";
 import { Setup } from "/app/setup.js";
 import { chooseRuleset, nameOf, rulesInWords, rulesetField } from "/app/shelf.js";
@@ -18,23 +19,26 @@ import { chooseRuleset, nameOf, rulesInWords, rulesetField } from "/app/shelf.js
 // What is played first: small, and pieces move at once.
 const FIRST = "dutch-8x8";
 const INTRODUCTION = "Latrunculi is a Roman game of moving and capturing whose rules are lost: here you play what historians and designers have made of it.";
-// How long each action of an agent is at least looked at, in milliseconds; one that places pieces for a person is quicker.
-const PACE = 450;
-const PLACING_PACE = 60;
 
 export class Play {
   constructor(place, begin, analyse) {
+    this.element = place;
     this.begin = begin;
     this.analyse = analyse;
     this.board = new Board((name) => attempt(() => this.press(name)));
     this.setup = new Setup((record) => this.open({ ...record, agents: this.players.agents }), "Play from here");
     this.players = new Players(begin, () => this.seat());
     this.evaluation = new EvaluationBar(begin);
+    this.pace = new Pace(() => attempt(() => this.pause()));
     // Grows whenever what agents think about has changed.
     this.turn = 0;
     this.opening = 0;
     this.thought = null;
     this.isPaused = false;
+    // No agent acts before the part is looked at: the game may be open in another tab.
+    this.isAsleep = false;
+    // The game that another tab of the page has kept in place of this one.
+    this.other = null;
     // The agent that places a person's pieces until all stand.
     this.placer = null;
     this.at = 0;
@@ -44,11 +48,13 @@ export class Play {
     // What was said of networks that do not know their ruleset, by ruleset and agent.
     this.notices = new Map();
     this.build(place);
+    watchOtherTabs((other) => this.yieldTo(other));
+    // The time that somebody has thought is spent, whatever becomes of the page.
+    addEventListener("pagehide", () => { if (this.game?.clock && !this.other) keep(this.game.record()); });
   }
 
   async start() {
-    const first = { ruleset: FIRST, agents: [HUMAN, this.begin.levels[3].agent] };
-    this.fault = await openStored(first, (record) => this.open(record, true));
+    this.fault = await openStored({ ruleset: FIRST, agents: [HUMAN, this.begin.levels[3].agent] }, (record) => this.open(record, true));
   }
 
   build(place) {
@@ -66,7 +72,6 @@ export class Play {
     this.resignButton = sureButton("Resign", "Really resign?", () => true, () => this.resign());
     const leaving = ["Leave this game?", () => this.isUnderWay];
     this.newButton = sureButton("New game", ...leaving, () => attempt(() => this.restart()), { class: "main" });
-    this.pauseButton = button("Pause", () => this.pause());
     this.stepper = stepper((at) => this.goTo(at), () => this.game.actions.length, () => this.at);
     this.moves = el("ol", { class: "moves", "aria-label": "Moves" });
     this.rules = el("div", { class: "prose" });
@@ -79,8 +84,8 @@ export class Play {
         el("div", { class: "board-side" },
           this.top, el("div", { class: "with-evaluation" }, this.evaluation.element, this.board.element), this.bottom,
           this.status, this.notice, this.choices,
-          el("div", { class: "row" }, this.undoButton, this.hintButton, this.resignButton, this.pauseButton,
-            button("Turn the board", () => this.flip()), this.stepper.element)),
+          el("div", { class: "row" }, this.undoButton, this.hintButton, this.resignButton, ...this.pace.controls,
+            button("Turn the board", () => { this.board.flip(); this.draw(); }), this.stepper.element)),
         el("div", { class: "panels" },
           el("section", { class: "card", "aria-label": "The game" },
             this.rulesetField, ...this.players.fields, this.clockField, this.evaluation.field,
@@ -103,7 +108,7 @@ export class Play {
   // A game that a person would lose by leaving it.
   get isUnderWay() { return this.game.actions.length > 0 && !this.game.isOver && this.players.hasHuman; }
 
-  // Takes over a game; it goes on from where it stands, but one that was kept and has no person in it waits.
+  // Takes over a game; it goes on from where it stands, but one that was kept waits where it has a clock, or no person in it.
   async open(record, isKept = false) {
     this.stopThinking();
     // Of several that are asked for, the last one is opened.
@@ -122,9 +127,10 @@ export class Play {
     chooseRuleset(this.rulesetField, game.about);
     choose(this.clockField, game.clock?.setting ?? "");
     this.players.agents = game.agents;
-    this.isPaused = isKept && game.actions.length > 0 && !this.players.hasHuman;
+    this.isPaused = isKept && game.actions.length > 0 && (Boolean(game.clock) || !this.players.hasHuman);
+    this.isAsleep = isKept && this.element.hidden;
     this.board.isFlipped = this.players.onlyHuman === 2;
-    this.showRules();
+    this.rules.replaceChildren(...rulesInWords(game.about));
     this.changed();
   }
 
@@ -145,15 +151,11 @@ export class Play {
     this.changed();
   }
 
-  flip() {
-    this.board.flip();
-    this.draw();
-  }
-
   // Everything that follows when the game has changed.
   changed() {
     const { game } = this;
     this.at = game.actions.length;
+    this.other = null;
     this.chooser = new Chooser(game.legal);
     if (game.last.phase !== "placement") this.placer = null;
     this.runClock();
@@ -178,7 +180,7 @@ export class Play {
     this.changed();
   }
 
-  get isHumansTurn() { return !this.game.isOver && !this.placer && this.players.isHuman(this.game.toAct); }
+  get isHumansTurn() { return !this.game.isOver && !this.placer && !this.isPaused && this.players.isHuman(this.game.toAct); }
   get isWatching() { return this.at < this.game.actions.length; }
 
   stopThinking() {
@@ -189,7 +191,7 @@ export class Play {
 
   async letAgentPlay() {
     const turn = this.turn;
-    if (this.game.isOver || this.isHumansTurn || this.isPaused) return;
+    if (this.game.isOver || this.isHumansTurn || this.isPaused || this.isAsleep) return;
     const game = this.game;
     const isPlaced = this.placer && this.players.isHuman(game.toAct);
     const agent = isPlaced ? this.placer : this.players.of(game.toAct);
@@ -200,9 +202,9 @@ export class Play {
     this.draw();
     try {
       const analysis = await this.thought.result;
-      await pause((this.placer ? PLACING_PACE : PACE) - (performance.now() - begun));
+      await pause(this.pace.least(this.players, this.placer) - (performance.now() - begun));
       if (turn !== this.turn) return;
-      this.note(isPlaced ? HUMAN : agent);
+      game.seat(isPlaced ? HUMAN : agent);
       await game.play(analysis.action, analysis.value, analysis.effort || null);
       if (turn !== this.turn) {
         // Whoever sits there now goes on from the action that was played.
@@ -241,7 +243,7 @@ export class Play {
     this.hint = null;
     this.openChoices = found.length > 1 ? found : [];
     if (found.length === 1) return this.playAction(found[0].text);
-    if (this.chooser.refused) say(this.statusText());
+    if (this.chooser.refused) say(statusOf(this));
     this.draw();
   }
 
@@ -250,7 +252,7 @@ export class Play {
     this.isBusy = true;
     try {
       this.stopThinking();
-      this.note(HUMAN);
+      this.game.seat(HUMAN);
       await this.game.play(text);
       say(`You played ${this.game.describe(this.game.actions.length - 1)}. ${this.game.endText ?? ""}`);
       this.openChoices = [];
@@ -258,12 +260,6 @@ export class Play {
     } finally {
       this.isBusy = false;
     }
-  }
-
-  // Notes who chooses for the player to act: the agents of a file may have others in their places now.
-  note(agent) {
-    const { game } = this;
-    game.agents = game.agents.map((known, index) => (index + 1 === game.toAct ? agent : known));
   }
 
   async undo() {
@@ -296,9 +292,7 @@ export class Play {
   async ask() {
     const { game, turn } = this;
     const tell = (hint) => {
-      if (turn !== this.turn || game !== this.game) return;
-      this.hint = hint;
-      this.draw();
+      if (turn === this.turn && game === this.game) Object.assign(this, { hint }).draw();
     };
     try {
       await askForHint(game, this.players.of(3 - game.toAct), tell);
@@ -322,12 +316,37 @@ export class Play {
     this.letAgentPlay();
   }
 
-  pause() {
+  // Pauses, or goes on: with the game as another tab has it, where that is this one.
+  async pause() {
+    const { other } = this;
+    if (other && isSameGame(other, this.game)) return this.open(other);
+    this.other = null;
     this.isPaused = !this.isPaused;
     if (this.isPaused) this.stopThinking();
     this.runClock();
+    keep(this.game.record());
     this.draw();
-    this.letAgentPlay();
+    return this.letAgentPlay();
+  }
+
+  // Another tab of the page has kept a game: this one waits until it is asked to go on.
+  yieldTo(other) {
+    const { game } = this;
+    if (!game || (isSameGame(other, game) && other.actions.join() === game.actions.join() && other.resigned === game.resigned)) return;
+    this.stopThinking();
+    this.placer = null;
+    this.other = other;
+    this.isPaused = true;
+    this.runClock();
+    this.draw();
+  }
+
+  // The part is looked at.
+  wake() {
+    if (this.isAsleep) {
+      this.isAsleep = false;
+      this.letAgentPlay();
+    }
   }
 
   goTo(at) {
@@ -337,11 +356,12 @@ export class Play {
 
   // Draws everything that changes.
   draw() {
+    if (this.pace.skips(this)) return;
     const { game } = this;
     const canAct = !this.isWatching && this.isHumansTurn;
     this.board.show(game.about, game.view(this.at), canAct ? this.chooser.marks : {});
     this.board.drawArrows(canAct && this.hint?.action ? [{ action: this.hint.action, weight: 0.6, kind: "hint" }] : []);
-    this.status.textContent = this.statusText();
+    this.status.textContent = statusOf(this);
     const notices = this.players.agents.map((agent) => this.notices.get(`${game.about.key} ${agent}`));
     showText(this.notice, [...new Set([...notices, this.hint?.notice].filter(Boolean))].join("; "));
     this.drawSides();
@@ -355,30 +375,14 @@ export class Play {
     this.undoButton.disabled = !game.actions.length && !game.resigned;
     this.hintButton.disabled = !canAct;
     this.resignButton.disabled = game.isOver || !this.players.hasHuman;
-    // A game against an agent pauses only where a search has failed.
-    this.pauseButton.hidden = game.isOver || (this.players.hasHuman && !this.isPaused);
-    this.pauseButton.textContent = this.isPaused ? "Continue" : "Pause";
+    this.pace.draw(this);
   }
 
   drawSides() {
-    const { game } = this;
-    const players = this.board.isFlipped ? [1, 2] : [2, 1];
-    [this.top, this.bottom].forEach((place, index) => {
-      const player = players[index];
-      drawSide(place, player, this.players.name(player), game, this.at, { isThinking: this.thought !== null, time: game.clock?.text(player) });
+    const { game, at, players } = this;
+    (this.board.isFlipped ? [1, 2] : [2, 1]).forEach((player, index) => {
+      drawSide([this.top, this.bottom][index], player, players.name(player), game, at, { isThinking: this.thought !== null, time: game.clock?.text(player) });
     });
-  }
-
-  statusText() {
-    const { game } = this;
-    if (this.isWatching) return `After ${this.at} of ${game.actions.length} actions.`;
-    if (game.isOver) return `${game.endText}.`;
-    if (this.hint) return this.hint.text;
-    const who = `Player ${game.toAct}`;
-    if (this.isPaused) return `${who} is to act. Paused.`;
-    if (this.placer) return "The pieces are placed…";
-    if (!this.isHumansTurn) return `${who} is thinking…`;
-    return `${this.players.areHuman ? `${who}: ` : "Your turn: "}${duty(game.last, this.chooser)}`;
   }
 
   drawChoices(canAct) {
@@ -390,10 +394,5 @@ export class Play {
     }
     if (this.game.isOver && this.game.actions.length) buttons.push(button("What went wrong?", () => this.analyse(this.game, 0, true), { class: "main" }));
     replaceButtons(this.choices, buttons);
-  }
-
-  showRules() {
-    const { about } = this.game;
-    this.rules.replaceChildren(...rulesInWords(about));
   }
 }

@@ -126,6 +126,11 @@ impl Edit {
             let value = ParameterValue::from_json(value).unwrap_or_else(|| ParameterValue::Text(value.to_string()));
             found.extend(parameter.set_in(&mut ruleset, &value).err().map(|message| (parameter.name, message)));
         }
+        // What the other way to begin needs is not shown, and not left in the file.
+        match ruleset.setup.mode {
+            SetupMode::Array => (ruleset.placement.men, ruleset.placement.dux) = (0, 0),
+            SetupMode::Placement => ruleset.setup.array = None,
+        }
         let mut notes = Vec::new();
         // While it cannot be played, what has an effect is told by the ruleset that it began as.
         let mut idle = idle(&begun_rules, ruleset.setup.mode);

@@ -252,7 +252,7 @@ def test_a_link_opens_the_same_state_elsewhere(page):
     page.wait_text("#analyse .status", "After 0 of 0 actions")
     page.wait_text("#analyse .notice", "in own: the network is near what it was trained on")
     # What a link says wrongly is told, and the game that is played is shown.
-    for part, other, told in [("%40d4", "a1-a2", "action 2"), ("bell-8x8", "gone", "there is no ruleset"), ("bell-8x8", "savard", "has other parameters now"),
+    for part, other, told in [("%40d4", "a1-a2", "action 2"), ("bell-8x8", "gone", "there is no ruleset"), ("bell-8x8", "savard", "has other rules here"),
                               ("/3", "", "a part of it is missing")]:
         page.get("about:blank")
         page.get(link.replace(part, other))

@@ -75,7 +75,7 @@ def test_a_game_whose_ruleset_has_changed_is_kept_and_not_played_on(page):
     # As if the file had been edited since.
     page.run("localStorage.setItem('latrunculi.game', arguments[0])", json.dumps({**kept, "fingerprint": "00000000"}))
     page.reopen()
-    page.wait_text("#fault", "has other parameters now")
+    page.wait_text("#fault", "has other rules here than in this game")
     assert page.run("return stored().actions") == kept["actions"]
 
 
@@ -148,7 +148,7 @@ def test_a_network_that_does_not_know_the_ruleset_is_named(page):
 
 def test_two_agents_play_and_are_paused(page):
     page.open_play()
-    page.begin("bell-8x8", "random", "greedy")
+    page.begin("own", "random", "greedy")
     page.wait("return $$(arguments[0]).length >= 3", MOVES)
     page.click_button("Pause", "#play")
     page.wait_text("#play .status", "Paused")
@@ -157,9 +157,53 @@ def test_two_agents_play_and_are_paused(page):
     assert page.count(MOVES) == played
     page.click_button("Continue", "#play")
     page.wait("return $$(arguments[0]).length > arguments[1]", MOVES, played)
-    # Opened again, perhaps in a second window, it waits.
+    # Opened again it waits.
     page.reopen("play")
     page.wait_text("#play .status", "Paused")
+    page.choose("Speed", "0")
+    page.click_button("Continue", "#play")
+    page.wait("return /wins|Drawn/.test($('#play .status').textContent)")
+    assert page.count("#play select") == page.count("#play label:not([hidden]) select") + 1
+
+
+def test_a_game_in_two_tabs_is_not_overwritten_silently(page):
+    page.open_play()
+    page.begin("savard", "human", "human")
+    move(page, "a3", "a4")
+    page.wait_for(MOVES, 1)
+    first = page.current_window_handle
+    page.switch_to.new_window("tab")
+    second = page.current_window_handle
+    try:
+        page.get(f"{page.url}#play")
+        page.wait_for(MOVES, 1)
+        # The same game: the first tab takes over what was played here.
+        move(page, "a6", "a5")
+        page.wait_for(MOVES, 2)
+        page.switch_to.window(first)
+        page.wait_text("#play .status", "This game has gone on in another tab")
+        assert page.count("#play .usable") == 0
+        page.screenshot("two-tabs.png")
+        page.click_button("Go on here", "#play")
+        page.wait_for(MOVES, 2)
+        # Another game there: this one is still here, and kept when it goes on.
+        page.switch_to.window(second)
+        page.choose("Ruleset", "bell")
+        page.click_button("New game to play bell", "#play")
+        page.click_button("Leave this game?", "#play")
+        page.wait("return stored().ruleset === 'bell'")
+        page.switch_to.window(first)
+        page.wait_text("#play .status", "Another tab of the page plays bell")
+        assert page.run("return stored().ruleset") == "bell"
+        page.click_button("Go on here", "#play")
+        page.wait_text("#play .status", "Player 1: choose a piece.")
+        assert page.run("return [stored().ruleset, stored().actions.length]") == ["savard", 2]
+        page.switch_to.window(second)
+        page.wait_text("#play .status", "Another tab of the page plays savard")
+    finally:
+        page.switch_to.window(second)
+        page.close()
+        page.switch_to.window(first)
 
 
 def test_a_position_is_set_up_and_pasted(page):

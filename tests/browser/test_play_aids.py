@@ -85,9 +85,22 @@ def test_a_clock_ends_the_game(page):
     page.wait_for(MOVES, 1)
     page.wait("return $$('#play .time')[0].textContent < '1:00'")
     assert page.run("return $$('#play .time')[1].textContent") == "1:01"
-    # As if a minute had passed.
+    left = "return stored().clock.times[1][1]"
+    page.click_button("Pause", "#play")
+    assert page.run("return [$$('#play .usable').length, $('#play .status').textContent]") == [0, "Paused: player 2 is to act."]
+    shown = page.run(left)
+    # The game that is opened again waits; what was thought until the page was left is spent.
+    page.click_button("Continue", "#play")
+    page.wait("return parseInt($$('#play .time')[0].textContent.split(':')[1]) <= arguments[0]", int(shown) - 1)
+    page.reopen()
+    page.wait_text("#play .status", "Paused: player 2 is to act.")
+    assert page.run(left) < shown - 0.5
+    # As if a minute had passed. A file of the page has its storage, too, and does not write to it; it has no icon.
+    page.get(f"{page.url}app/icon.svg")
+    page.complaints()
     page.run("const game = stored(); game.clock.times[1][1] = 0.3; localStorage.setItem('latrunculi.game', JSON.stringify(game))")
     page.reopen()
+    page.click_button("Continue", "#play")
     page.wait_text("#play .status", "Player 1 wins: player 2 ran out of time")
     page.click_button("Undo", "#play")
     page.wait_for(MOVES, 0)

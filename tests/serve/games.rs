@@ -143,6 +143,12 @@ fn an_edited_ruleset_is_checked_field_by_field_and_written_as_a_file() {
     assert_eq!(faults("Mine!", json!({ "board.files": 3, "man.range": null })), ["id", "board.files", "man.range"]);
     assert_eq!(faults("mine", json!({ "board.files": 9 })), ["setup.array"]);
     assert_eq!(faults("bell", json!({})), ["id"]);
+    // What the other way to begin needs is left out.
+    assert_eq!(faults("mine", json!({ "setup.mode": "placement" })), ["placement.men"]);
+    let placed = edit("savard", "mine", json!({ "setup.mode": "placement", "placement.men": 9 })).json();
+    assert!(placed["text"].as_str().is_some_and(|text| text.contains("array = \"none\"")), "{placed}");
+    let drawn = json!({ "setup.mode": "array", "setup.array": "mmmmmmmd/......../......../......../......../......../MMMMMMMD" });
+    assert_ne!(edit("bell", "mine", drawn).json()["text"], Value::Null);
     let notes = edit("savard", "mine", json!({ "capture.removal": "precedes_move" })).json()["notes"].clone();
     assert_eq!(notes[0]["field"], "capture.removal");
     edit("savard", "mine", json!({ "board.colour": 3 })).refusal(422);
