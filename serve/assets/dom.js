@@ -96,7 +96,8 @@ export function say(text) {
 // Shows a fault until the next one or until the part of the page changes.
 export function showFault(error) {
   const place = document.getElementById("fault");
-  place.querySelector("p").textContent = error ? String(error.message ?? error) : "";
+  // The program's sentences go on from others; the name of a file is left as it is.
+  place.querySelector("p").textContent = error ? String(error.message ?? error).replace(/^[a-z]+(?= )/, (word) => word[0].toUpperCase() + word.slice(1)) : "";
   place.hidden = !error;
 }
 

@@ -3,15 +3,16 @@
 import { ask, rulesOf } from "/app/api.js";
 import { Board } from "/app/board.js";
 import { captureFigures } from "/app/captures.js";
-import { attempt, button, download, el, say, sureButton } from "/app/dom.js";
+import { attempt, button, download, el, say, showText, sureButton } from "/app/dom.js";
 import { Editor } from "/app/editor.js";
 import { readPieces } from "/app/game.js";
 import { overview } from "/app/overview.js";
 import { add, addressOf, chooseRuleset, isOwn, keyOf, remove, rulesInWords, rulesetField } from "/app/shelf.js";
 
 const NONE = "";
-const MARKS = " [source] quotes the source, [reading] is our reading of an unclear sentence, [engine] lets a program finish a game; numbers such as D9 are the "
-  + "questions of docs/SPECIFICATION.md, section 3.";
+// What stands before a source in ruleset files.
+const MARKS = "[source] quotes the source. [reading] is our reading of an unclear sentence. [engine] is an addition without which a program could not finish a game. "
+  + "A code such as B11 is the number of an open question, with all its answers, in docs/SPECIFICATION.md, section 3.";
 
 export class Rulesets {
   // `play` is called with the ruleset that is to be played.
@@ -22,11 +23,12 @@ export class Rulesets {
     this.about = null;
     this.other = null;
     this.title = el("h2", {});
+    this.fairness = el("p", {});
     this.otherField = rulesetField("Beside it", (key) => this.choose(key), [[NONE, "no other ruleset"]]);
     this.editor = new Editor((about) => this.edited(about), (about) => this.play(about));
     this.removeButton = sureButton("Remove", "Remove it for good?", () => true, () => this.remove());
     this.one = el("div", { class: "card" },
-      el("p", {}, el("a", { href: "#rulesets" }, "All rulesets")), this.title,
+      el("p", {}, el("a", { href: "#rulesets" }, "All rulesets")), this.title, this.fairness,
       el("div", { class: "row" },
         button("Play it", () => this.play(this.about), { class: "main" }),
         button("Change it", () => attempt(() => this.edit())),
@@ -51,8 +53,10 @@ export class Rulesets {
     const found = await Promise.allSettled(names.slice(0, 2).map((name) => rulesOf(keyOf(name))));
     const [about = null, other = null] = found.map(({ value }) => value).filter(Boolean);
     if (!about || about !== this.about || other !== this.other) await this.show(about, other);
-    const failed = found.find(({ reason }) => reason);
-    if (failed) throw failed.reason;
+    const failed = found.findIndex(({ reason }) => reason);
+    if (failed < 0) return;
+    const { message } = found[failed].reason;
+    throw new Error(names[failed].includes("\n") ? `The ruleset of this address cannot be read: ${message}` : message);
   }
 
   leave() {}
@@ -81,6 +85,7 @@ export class Rulesets {
       return;
     }
     this.title.textContent = about.name ? `${about.id}: ${about.name}` : about.id;
+    showText(this.fairness, other ? "" : fairness(about));
     this.otherField.querySelector("select").value = NONE;
     if (other) chooseRuleset(this.otherField, other);
     this.removeButton.hidden = !isOwn(about);
@@ -192,21 +197,29 @@ function values(about, table) {
     return [valueOf(parameter, value), evidence ? `${evidence}${from === about.id ? "" : ` (as ${from})`}` : ""];
   };
   return el("details", { class: "card" }, el("summary", {}, "Each value with its source"),
-    valueTable(["What", "Value", "Source"], told, cells), el("p", { class: "soft" }, "All other values are the usual ones.",
-      told.some(({ name }) => about.parameters[name].evidence?.startsWith("[")) ? MARKS : ""),
+    told.some(({ name }) => about.parameters[name].evidence?.startsWith("[")) ? el("p", { class: "soft" }, MARKS) : null,
+    valueTable(["What", "Value", "Source"], told, cells), el("p", { class: "soft" }, "All other values are the usual ones."),
     about.notes.map(({ field, message }) => el("p", { class: "soft" }, `${field} ${message}`)));
+}
+
+const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`);
+
+// Says whether a ruleset is fair, and how sure that is: what the first study found with the player that looks at most.
+function fairness({ studies }) {
+  const { agent, verdict, score, lower, upper, games, draws } = studies[0]?.rows[0] ?? {};
+  if (!verdict) return "No study has asked yet whether it is fair.";
+  return `Is it fair? ${verdict[0].toUpperCase()}${verdict.slice(1)}: the first player scores ${percent(score)}, with 95 % confidence ${percent(lower)} to ${percent(upper)}, in ${games} games of ${agent} against itself; ${percent(draws)} were drawn. 50 % is fair.`;
 }
 
 // What studies have found about a ruleset.
 function findings({ studies }) {
-  const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`);
   const rows = (found) => found.map(({ agent, games, score, lower, upper, draws, actions, verdict }) => el("tr", {},
     el("th", { scope: "row" }, verdict ?? "", el("span", { class: "soft below" }, agent)),
     el("td", {}, percent(score), score === null ? "" : el("span", { class: "soft below" }, `${percent(lower)} to ${percent(upper)}`)),
     el("td", {}, percent(draws)), el("td", {}, actions === null ? "–" : Math.round(actions)), el("td", {}, games)));
   const heads = ["Verdict and player", "First player’s score", "Drawn", "Actions", "Games"];
-  return studies.map(({ study, rows: found }) => el("section", { class: "card", "aria-label": "What a study found" },
-    el("h2", {}, study === "shipped" ? "What the study found" : `What the study ${study} found`),
+  return studies.map(({ study, is_shipped, rows: found }) => el("section", { class: "card", "aria-label": "What a study found" },
+    el("h2", {}, is_shipped ? "What the study found" : `What the study ${study} found`),
     el("div", { class: "wide" }, el("table", {},
       el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, rows(found)))),

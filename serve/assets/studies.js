@@ -6,6 +6,8 @@ import { attempt, button, el, select } from "/app/dom.js";
 // How games may end, as requests and reports name it.
 const RESULTS = [["", "any"], ["first", "player 1 won"], ["draw", "drawn"], ["cut-off", "cut off by the turn limit"], ["second", "player 2 won"]];
 
+const SHIPPED = "shipped";
+
 // The highest that a report is shown, in pixels.
 const HEIGHT_MAX = 300_000;
 
@@ -41,10 +43,11 @@ export class Studies {
   async start([name]) {
     const { folder, studies } = await ask("/api/studies");
     this.field.querySelector("select").replaceChildren(...studies.map(({ name: value, title }) => el("option", { value }, title ?? value)));
-    const known = (one) => studies.some((study) => study.name === one);
-    const wanted = [name, this.chosen].find(known) ?? studies[0]?.name;
+    // The study of the program, which links name so, may lie in the folder.
+    const named = (one) => (studies.find((study) => study.name === one) ?? (one === SHIPPED ? studies.find(({ is_shipped }) => is_shipped) : null))?.name;
+    const wanted = named(name) ?? named(this.chosen) ?? studies[0]?.name;
     this.field.querySelector("select").value = wanted ?? "";
-    this.none.hidden = studies.some((study) => !study.title);
+    this.none.hidden = studies.some((study) => !study.is_shipped);
     this.none.textContent = `There is no study of your own in the folder ${folder}. Begin one with: latrunculi balance --rulesets bell,savard --agents alphabeta:nodes=500 --out ${folder}/first`;
     const hasReport = studies.find((study) => study.name === wanted)?.has_report;
     // A study that was under way may have its report by now.
@@ -52,7 +55,8 @@ export class Studies {
       for (const part of [this.frame, this.games, this.link, this.toGames]) part.hidden = true;
       if (wanted) await this.show(wanted);
     }
-    if (name && !known(name)) throw new Error(`There is no study ${name} in the folder ${folder}. Choose one of the list.`);
+    if (name && !named(name)) history.replaceState(null, "", `#studies/${encodeURIComponent(this.chosen)}`);
+    if (name && !named(name)) throw new Error(`There is no study ${name} in the folder ${folder}. Choose one of the list.`);
   }
 
   leave() {}

@@ -72,7 +72,15 @@ impl Folder {
     /// Returns the path of something in the run or study `name`: each part is the name of a folder or file in the one before.
     /// Fails when there is nothing, or it lies outside the folder, also by way of a link.
     pub(crate) fn path(&self, name: &str, parts: &[&str]) -> Result<PathBuf, Refusal> {
-        let unknown = || Refusal::unknown(format!("there is no {} {name:?} with {:?}", self.what, parts.join("/")));
+        let unknown = || {
+            let what = self.what;
+            let is_there = !parts.is_empty() && self.path(name, &[]).is_ok();
+            Refusal::unknown(if is_there {
+                format!("the {what} {name:?} has no {:?}", parts.join("/"))
+            } else {
+                format!("there is no {what} {name:?} in the folder {}", self.shown())
+            })
+        };
         let root = self.root.canonicalize().map_err(|_| unknown())?;
         let is_own = self.own_name().is_some_and(|own| own == name);
         let names = if is_own { &[][..] } else { &[name][..] };

@@ -82,7 +82,7 @@ impl Library {
         let own = self.own.iter().find(|file| file.ruleset.id == key).cloned();
         own.or_else(|| presets::file(key)).ok_or_else(|| {
             Refusal::unknown(format!(
-                "there is no ruleset {key:?}; add its file in Rulesets, or with `latrunculi serve --rulesets FILE`"
+                "there is no ruleset {key:?} here: if it is one of your own, add its file in Rulesets, or begin with `latrunculi serve --rulesets FILE`"
             ))
         })
     }

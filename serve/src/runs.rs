@@ -137,7 +137,7 @@ impl RunFile {
 /// Returns one of the files of a run, and what it is.
 pub(crate) fn file(runs: &Folder, name: &str, file: &str) -> Result<(&'static RunFile, Vec<u8>), Refusal> {
     let known = FILES.iter().find(|known| known.name() == file);
-    let known = known.ok_or_else(|| Refusal::unknown(format!("of a run there is no file {file:?} here")))?;
+    let known = known.ok_or_else(|| Refusal::unknown(format!("a run has no file {file:?} to be shown")))?;
     let path = runs.path(name, known.path)?;
     let failed = |error: std::io::Error| Refusal::failed(format!("{file}: {error}"));
     let mut bytes = Vec::new();

@@ -1,6 +1,7 @@
 //! Studies: their reports, and the games behind them.
 
 use std::borrow::Cow;
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Seek, SeekFrom};
@@ -38,31 +39,48 @@ const TABLE: &str = "balance.csv";
 const TABLE_BYTES_MAX: u64 = 4 << 20;
 const TABLES_MAX: usize = 50;
 
-/// Returns the studies: those of the folder, then the one in the program.
+/// Returns the studies: those of the folder, then the one in the program, unless the folder holds it too.
 pub(crate) fn list(studies: &Folder) -> Value {
-    let about = |name: String| json!({ "has_report": studies.path(&name, &[REPORT]).is_ok(), "name": name });
-    let shipped = json!({ "has_report": true, "name": SHIPPED, "title": SHIPPED_TITLE });
-    let found: Vec<Value> = names(studies).map(about).chain([shipped]).collect();
+    let copy = shipped_copy(studies);
+    let about = |name: String| {
+        let title = (copy.as_deref() == Some(&*name)).then_some(SHIPPED_TITLE);
+        json!({ "has_report": studies.path(&name, &[REPORT]).is_ok(), "name": name, "title": title, "is_shipped": title.is_some() })
+    };
+    let shipped = json!({ "has_report": true, "name": SHIPPED, "title": SHIPPED_TITLE, "is_shipped": true });
+    let found: Vec<Value> = names(studies).map(about).chain(copy.is_none().then_some(shipped)).collect();
     json!({ "folder": studies.shown(), "studies": found })
+}
+
+/// Returns the name of the study in the folder that is the one in the program.
+fn shipped_copy(studies: &Folder) -> Option<String> {
+    names(studies).find(|name| {
+        studies.path(name, &[TABLE]).is_ok_and(|path| {
+            let is_long = path.metadata().is_ok_and(|about| about.len() == SHIPPED_TABLE.len() as u64);
+            is_long && read_text(&path, TABLE_BYTES_MAX).is_ok_and(|text| text == SHIPPED_TABLE)
+        })
+    })
 }
 
 fn names(studies: &Folder) -> impl Iterator<Item = String> {
     studies.names().into_iter().filter(|name| name != SHIPPED)
 }
 
-/// Returns what each study has found of the ruleset with this fingerprint; those without it are left out.
+/// Returns what each study has found of the ruleset with this fingerprint, the player that looks at most first; studies without it
+/// are left out.
 pub(crate) fn findings(studies: &Folder, fingerprint: &str) -> Value {
     let read = |name: String| {
         let text = read_text(&studies.path(&name, &[TABLE]).ok()?, TABLE_BYTES_MAX).ok()?;
         Some((name, text))
     };
-    let tables = [(SHIPPED.to_owned(), SHIPPED_TABLE.to_owned())].into_iter();
-    let tables = tables.chain(names(studies).filter_map(read).take(TABLES_MAX));
+    let shipped = shipped_copy(studies).is_none().then(|| (SHIPPED.to_owned(), SHIPPED_TABLE.to_owned()));
+    let tables = shipped.into_iter().chain(names(studies).filter_map(read).take(TABLES_MAX));
     let of_study = |(name, text): (String, String)| {
         let rows = read_csv(&text);
         let rows = rows.iter().filter(|row| row.get("fingerprint").is_some_and(|own| own == fingerprint));
-        let rows: Vec<Value> = rows.map(finding).collect();
-        (!rows.is_empty()).then(|| json!({ "study": name, "rows": rows }))
+        let mut rows: Vec<_> = rows.collect();
+        rows.sort_by_key(|row| Reverse(budget(row)));
+        let rows: Vec<Value> = rows.into_iter().map(finding).collect();
+        (!rows.is_empty()).then(|| json!({ "study": name, "is_shipped": text == SHIPPED_TABLE, "rows": rows }))
     };
     tables.filter_map(of_study).collect()
 }
@@ -70,8 +88,13 @@ pub(crate) fn findings(studies: &Folder, fingerprint: &str) -> Value {
 /// Returns what the study in the program has found, by the fingerprints of the rulesets: of the player that looks at most.
 pub(crate) fn shipped_findings() -> BTreeMap<String, Value> {
     let mut rows = read_csv(SHIPPED_TABLE);
-    rows.sort_by_key(|row| row.get("budget").and_then(|budget| budget.parse::<u64>().ok()).unwrap_or(0));
+    rows.sort_by_key(budget);
     rows.iter().map(|row| (row.get("fingerprint").cloned().unwrap_or_default(), finding(row))).collect()
+}
+
+/// Returns how much the player of a row of a study's table looks at.
+fn budget(row: &BTreeMap<String, String>) -> u64 {
+    row.get("budget").and_then(|budget| budget.parse().ok()).unwrap_or(0)
 }
 
 /// Returns one row of a study's table: what games of one player say of a ruleset.

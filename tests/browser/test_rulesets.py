@@ -12,7 +12,7 @@ FIGURES = "#rulesets .figures figure"
 
 def chosen(page, part):
     """Returns the text of the ruleset that a part of the page has chosen."""
-    return page.run("return $(`#${arguments[0]} select`).selectedOptions[0].textContent", part)
+    return page.run("return $(`#${arguments[0]} section select`).selectedOptions[0].textContent", part)
 
 
 FIELD = "$$('.editor .field').find((one) => one.querySelector('code')?.textContent === arguments[0])"
@@ -45,8 +45,12 @@ def test_a_ruleset_is_shown_with_its_captures_and_what_the_study_found(page):
     told = figure.find_element(By.CSS_SELECTOR, "p").text
     assert re.fullmatch(r"Player 1: \w\d+-\w\d+ takes \w\d+\.", told)
     assert set(before) - set(page.run(seen, "player 2's man")) == {told[-3:-1]}
+    # The marks before sources are explained where they stand.
+    page.click("#rulesets details:has(.values) summary")
+    assert page.run("const [said, table] = [$('#rulesets details > p.soft'), $('#rulesets details .values')]; return said.textContent.includes('[reading]') && said.getBoundingClientRect().bottom <= table.getBoundingClientRect().top")
     # Of the study the same numbers as in its table.
     assert "49.8 %48.6 % to 50.7 %" in page.text("#rulesets .findings")
+    page.wait_text("#rulesets", "Is it fair? Even with this player: the first player scores 49.8 %, with 95 % confidence 48.6 % to 50.7 %, in 200 games")
     page.click("#rulesets .findings a")
     page.wait("return $('#studies iframe')?.src.endsWith('/studies/shipped/report.html')")
 
@@ -74,7 +78,7 @@ def test_all_rulesets_stand_in_a_table_with_what_the_study_found(page):
 
 def test_an_address_of_no_ruleset_says_so_and_shows_what_there_is(page):
     page.open("rulesets/nonsense")
-    page.wait_text("#fault", "nonsense")
+    page.wait_text("#fault", "There is no ruleset \"nonsense\" here: if it is one of your own, add its file")
     page.wait("return $$('#rulesets tbody tr').length > 20")
     page.show("rulesets/bell/nosuch")
     page.wait_text("#fault", "nosuch")
@@ -108,19 +112,19 @@ def test_no_change_is_lost_unasked(page):
     page.wait_for(FIGURES)
     begin_to_change(page, "dutch-8x8")
     fill(page, "end.quiet_limit", "7")
-    page.wait_text("#rulesets .verdict", "Changed: end.quiet_limit")
+    page.wait_text("#rulesets .verdict", "Changed: turns without a capture that end the game")
     page.click_button("Leave it", ".editor")
     page.click_button("Leave it and lose the changes?", ".editor")
     page.wait_for(FIGURES)
     begin_to_change(page, "dutch-8x8")
     fill(page, "end.quiet_limit", "7")
-    page.wait_text("#rulesets .verdict", "Changed: end.quiet_limit")
+    page.wait_text("#rulesets .verdict", "Changed: turns without a capture that end the game")
     # An address, or a look at another part, leaves them where they are.
     page.show("rulesets/savard")
     page.wait_text("#fault", "You are changing dutch-8x8")
     page.show("play")
     page.show("rulesets")
-    assert page.run("return !$('.editor').hidden && $('.editor .verdict').textContent.includes('end.quiet_limit')")
+    assert page.run("return !$('.editor').hidden && $('.editor .verdict').textContent.includes('turns without a capture')")
     page.click_button("Keep it here", ".editor")
     page.wait_text("#rulesets", "After 7 turns without a capture")
     assert page.run("return location.hash") == "#rulesets/my-dutch-8x8"
@@ -155,11 +159,10 @@ def test_the_opening_array_is_drawn_by_clicks(page):
     page.open("rulesets/dutch-8x8")
     begin_to_change(page, "dutch-8x8")
     fill(page, "board.files", "9")
-    page.wait("return $(arguments[0]).textContent", "#fault-of-setup\\.array")
-    page.wait_for(".array [data-square=i1]")
+    page.wait_text(".array", "The array was fitted to 9 files and 8 ranks.")
     page.click_button("Player 2’s man", ".array")
     page.click(".array [data-square=i5]")
-    page.wait_text("#rulesets .verdict", "It can be played. Changed: board.files, setup.array")
+    page.wait_text("#rulesets .verdict", "It can be played. Changed: number of files of the board; the opening array")
     rows = page.run("return $('.array textarea').value.split('\\n')")
     assert {len(row) for row in rows} == {9} and rows[3] == "........m"
     page.screenshot("editor-array.png")
@@ -170,9 +173,51 @@ def test_the_opening_array_is_drawn_by_clicks(page):
     page.click_button("Player 1’s dux", ".array")
     page.click(".array [data-square=i1]")
     page.wait("return $('.array textarea').value.match(/D/g).length === 1 && $('.array textarea').value.endsWith('D')")
-    page.click_button("No array", ".array")
-    page.wait_text("#fault-of-setup\\.array", "array")
-    assert page.run("return $('.array textarea').value") == ""
+    page.click_button("Empty the board", ".array")
+    page.wait_text("#fault-of-setup\\.array", "player 1 has no stones: put some on the board")
+
+
+def test_the_array_follows_the_board(page):
+    page.open("rulesets/savard")
+    begin_to_change(page, "savard")
+    rows = "return $('.array textarea').value.split('\\n')"
+    before = page.run(rows)
+    fill(page, "board.files", "10")
+    fill(page, "board.ranks", "9")
+    page.wait_text(".array", "The array was fitted to 10 files and 9 ranks.")
+    page.wait_text("#rulesets .verdict", "It can be played.")
+    assert page.run(rows) == ["m" * 10, "m" * 10, "mmmmdmmmmm", *3 * ["." * 10], "MMMMDMMMMM", "M" * 10, "M" * 10]
+    page.screenshot("editor-fitted.png")
+    page.click_button("Leave the new squares empty", ".array")
+    page.wait("return $('.array textarea').value.startsWith('.mmmmmmmm.')")
+    page.wait_text("#rulesets .verdict", "It can be played.")
+    fill(page, "board.files", "6")
+    page.wait("return $('.array textarea').value.startsWith('mmmmmm\\n')")
+    # Nothing is lost on the way.
+    fill(page, "board.files", "8")
+    fill(page, "board.ranks", "8")
+    page.wait_text("#rulesets .verdict", "Its rules are those of savard")
+    assert page.run(rows) == before and "was fitted" not in page.text(".array")
+
+
+def test_another_beginning_takes_the_pieces_along(page):
+    page.open("rulesets/savard")
+    begin_to_change(page, "savard")
+    choose = f"const one = {FIELD}.querySelector('select'); one.value = arguments[1]; one.dispatchEvent(new Event('input'))"
+    page.run(choose, "setup.mode", "placement")
+    page.wait_text("#rulesets .verdict", "It can be played. Changed: how a game begins; men that each side places; duces that each side places")
+    read = f"return {FIELD}.querySelector('input').value"
+    assert [page.run(read, name) for name in ["placement.men", "placement.dux"]] == ["23", "1"]
+    page.run(choose, "setup.mode", "array")
+    page.wait_text("#rulesets .verdict", "Its rules are those of savard")
+    page.click_button("Leave it", ".editor")
+    page.wait_for(FIGURES)
+    begin_to_change(page, "bell")
+    page.run(choose, "setup.mode", "array")
+    page.wait_text(".array", "The pieces were put on the first ranks")
+    page.wait_text("#rulesets .verdict", "It can be played.")
+    rows = page.run("return $('.array textarea').value.split('\\n')")
+    assert rows == ["mmmmdmmm", "mmmmmmmm", "...m....", "........", "...M....", "MMMMMMMM", "MMMMDMMM"]
 
 
 def test_a_ruleset_is_changed_in_the_page_and_played_at_once(page):
@@ -184,12 +229,16 @@ def test_a_ruleset_is_changed_in_the_page_and_played_at_once(page):
     fill(page, "board.files", "3")
     page.wait_text("#fault-of-board\\.files", "3 is not a whole number from 4 to 16")
     assert page.run("return $$('.editor [aria-invalid=true]').length") == 1
-    fill(page, "board.files", "9")
-    page.wait_text("#fault-of-setup\\.array", "9")
-    page.screenshot("editor.png")
+    # It is named by its label, from which one gets there.
     fill(page, "board.files", "8")
+    fill(page, "end.eliminate_at", "40")
+    page.wait_text("#fault-of-end\\.eliminate_at", "set this below 8")
+    page.screenshot("editor.png")
+    page.click_button("number of them left at which it has lost", ".editor .ready")
+    assert page.run(f"return document.activeElement === {FIELD}.querySelector('input')", "end.eliminate_at")
+    fill(page, "end.eliminate_at", "0")
     fill(page, "end.quiet_limit", "7")
-    page.wait_text("#rulesets .verdict", "Changed: end.quiet_limit")
+    page.wait_text("#rulesets .verdict", "Changed: turns without a capture that end the game")
     page.click_button("Play it", ".editor")
     page.wait("return location.hash === '#play' && stored().ruleset.includes('quiet_limit = 7')")
     page.wait_text("#play", "After 7 turns without a capture")

@@ -1,10 +1,11 @@
 """Studies: their reports, and the games behind them."""
 
 import json
+import shutil
 
 import pytest
 
-from page import PICTURES, program
+from page import PICTURES, ROOT, program
 
 FRAME = "#studies iframe"
 SHOWN = "return $('#studies iframe').src.endsWith('/studies/small/report.html')"
@@ -70,12 +71,24 @@ def test_the_study_of_the_program_is_there_and_only_the_page_scrolls(page):
     page.run("$('nav a[href=\"#reading\"]').click()")
     page.switch_to.default_content()
     page.wait("return scrollY > 3000")
+    # From its verdict to all that is known of a ruleset, which begins with the verdict and how sure it is.
+    for width in [1280, 390]:
+        page.resize(width, 844)
+        page.switch_to.frame(page.find_element("css selector", FRAME))
+        page.run("$('.verdicts a[href=\"#r-dux-hunt-16\"]').click()")
+        brief = "return $('#r-dux-hunt-16').parentNode.querySelector('summary')"
+        inside = page.run(f"{brief}.getBoundingClientRect().top")
+        assert all(part in page.run(f"{brief}.textContent") for part in ["49.5", "48.1", "balanced"])
+        page.switch_to.default_content()
+        page.wait("const top = $('#studies iframe').getBoundingClientRect().top + arguments[0]; return top >= 0 && top < 60", inside)
+    page.resize()
     page.save_screenshot(str(PICTURES / "study-in-the-program.png"))
 
 
 def test_a_study_that_is_not_there_is_named_and_another_one_shown(page):
     page.open("studies/nonsense")
     page.wait_text("#fault", "There is no study nonsense in the folder ")
+    assert page.run("return location.hash") == "#studies/shipped"
     assert not page.run("return $('#studies iframe').hidden")
 
 
@@ -102,4 +115,12 @@ def test_a_part_begins_at_its_top_and_one_that_is_not_there_is_named(page):
     assert page.run("return scrollY") == 0
     page.open("xyz")
     page.wait_text("#fault", "There is no part xyz")
+    assert page.run("return location.hash") == "#play"
     page.wait_for("#play [data-square]")
+
+
+def test_a_copy_of_the_study_of_the_program_is_shown_once(page, study, tmp_path):
+    shutil.copytree(ROOT / "docs/studies/full", tmp_path / "studies/full")
+    page.open("studies/shipped")
+    page.wait("return $('#studies iframe')?.src.endsWith('/studies/full/report.html')")
+    assert page.run("return $$('#studies label:first-child option').map((one) => one.textContent)") == ["How fair is each reconstruction? (the study in the program)", "small"]

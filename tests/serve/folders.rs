@@ -203,13 +203,46 @@ fn the_study_of_the_program_is_there_without_a_folder() {
     // What it found of a ruleset stands with the ruleset, for those of the same rules only.
     let studies = |key: &str| served.post("/api/rules", &json!({ "ruleset": key })).json()["studies"].clone();
     let found = studies("bell");
-    let row = &found[0]["rows"][2];
+    let row = &found[0]["rows"][0];
     assert_eq!(
         (&found[0]["study"], &row["agent"], &row["score"]),
         (&json!("shipped"), &json!("alphabeta:nodes=800"), &json!(0.81))
     );
     assert_eq!((&row["verdict"], &row["games"]), (&json!("first player ahead"), &json!(350.0)));
     assert_eq!(studies("id = \"mine\"\nbase = \"bell\"\n[end]\nquiet_limit = 9\n"), json!([]));
+}
+
+#[test]
+fn a_copy_of_the_study_of_the_program_stands_for_it() {
+    let root = tempfile::tempdir().unwrap();
+    let copy = root.path().join("studies/copy");
+    fs::create_dir_all(&copy).unwrap();
+    let full = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/studies/full");
+    for file in ["balance.csv", "summary.json"] {
+        fs::copy(full.join(file), copy.join(file)).unwrap();
+    }
+    let served = serve(root.path());
+    let names = || {
+        served.get("/api/studies").json()["studies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|study| study["name"].clone())
+            .collect::<Vec<_>>()
+    };
+    let found = || served.post("/api/rules", &json!({ "ruleset": "bell" })).json()["studies"].clone();
+    assert_eq!(names(), ["copy"]);
+    assert_eq!(
+        (found().as_array().unwrap().len(), &found()[0]["study"], &found()[0]["is_shipped"]),
+        (1, &json!("copy"), &json!(true))
+    );
+    // Another study of the same name and length is none.
+    let text = fs::read_to_string(copy.join("balance.csv")).unwrap();
+    fs::write(copy.join("balance.csv"), text.replacen("0.761250", "0.761251", 1)).unwrap();
+    assert_eq!(names(), ["copy", "shipped"]);
+    assert_eq!(found().as_array().unwrap().len(), 2);
+    assert_eq!(served.get("/studies/copy/report.html").refusal(404), "the study \"copy\" has no \"report.html\"");
+    assert!(served.get("/api/studies/none").refusal(404).starts_with("there is no study \"none\" in the folder "));
 }
 
 #[test]

@@ -15,7 +15,9 @@
     addEventListener("click", (event) => {
       const place = event.target.closest?.('a[href^="#"]')?.hash.slice(1);
       const target = place && document.getElementById(decodeURIComponent(place));
-      if (target) setTimeout(() => parent.postMessage({ top: target.getBoundingClientRect().top }, "*"), 50);
+      // The line that unfolds it says what it is.
+      const first = target && (target.parentNode.matches("details") ? target.parentNode : target);
+      if (first) setTimeout(() => parent.postMessage({ top: first.getBoundingClientRect().top }, "*"), 50);
     });
   }
   // and a number of games opens them, if it has them.
