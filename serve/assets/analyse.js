@@ -280,7 +280,7 @@ export class Analyse {
     const { analysis, isWhole } = this.judge.of(game, at);
     const judged = this.judgedIn(game);
     this.judge.draw();
-    drawShares(this.board, analysis, this.shown);
+    drawShares(this.board, analysis, this.shown, game.actions[at]);
     showText(this.notice, this.judge.notice);
     this.verdict.show(analysis, game.isOverAt(at) ? `${game.endText}.` : this.judge.isOn && !this.judge.whole ? "Thinking…" : "");
     if (isWhole && !this.judge.whole) say(this.verdict.text.textContent);

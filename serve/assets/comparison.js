@@ -1,50 +1,57 @@
 // What runs say beside one another: which is the strongest, how to know better, and in what they differ.
 
 import { el } from "/app/dom.js";
-import { kindOf, percent, quoted } from "/app/runcards.js";
+import { kindOf, meanOf, percent, quoted, scoreText } from "/app/runcards.js";
 
 // How many games tell two networks apart that are some points of 100 from one another.
 const GAMES = 400;
 
-// Compares runs; null where there is only one.
-export function comparison(runs) {
+// How much further a difference must reach than the interval of 95 % of one pair, where the best of so many runs is sought: after
+// Bonferroni, for all their pairs together.
+const FURTHER = [1, 1, 1, 1.222, 1.346, 1.432, 1.498];
+
+// Compares runs in a ruleset, or where that is "" in all that they share; null where there is only one run.
+export function comparison(runs, ruleset) {
   if (runs.length < 2) return null;
-  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), strongest(runs), differences(runs));
+  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), ...strongest(runs, ruleset), differences(runs));
 }
 
-// Returns the scores of runs that were measured in the same way, the best first: the means over the rulesets that all have, with how far
-// their intervals reach.
-function scores(runs) {
+// Returns the scores of runs that were measured in the same way, the best first: the means over the rulesets that all have, or the
+// scores in the one that is asked for.
+function scores(runs, ruleset) {
   const measured = runs.filter(({ about }) => Object.keys(about.verdicts).length);
   const has = ({ about }, id, kind) => about.verdicts[id] && kindOf(about.verdicts[id]) === kind;
-  const shared = Object.entries(measured[0]?.about.verdicts ?? {}).filter(([id, verdict]) => measured.every((run) => has(run, id, kindOf(verdict)))).map(([id]) => id);
+  const shared = Object.entries(measured[0]?.about.verdicts ?? {}).filter(([id, verdict]) => [id, ""].includes(ruleset) && measured.every((run) => has(run, id, kindOf(verdict)))).map(([id]) => id);
   if (measured.length < 2 || !shared.length) return { measured, shared, found: [] };
-  const found = measured.map((run) => {
-    const verdicts = shared.map((id) => run.about.verdicts[id]);
-    const mean = verdicts.reduce((sum, { score }) => sum + score, 0) / shared.length;
-    const reach = (end) => Math.sqrt(verdicts.reduce((sum, verdict) => sum + (verdict[end] - verdict.score) ** 2, 0)) / shared.length;
-    return { run, mean, down: reach("lower"), up: reach("upper") };
-  });
-  return { measured, shared, found: found.sort((one, other) => other.mean - one.mean) };
+  const found = measured.map((run) => ({ run, mean: meanOf(shared.map((id) => run.about.verdicts[id])) }));
+  return { measured, shared, found: found.sort((one, other) => other.mean.score - one.mean.score) };
 }
 
 // Says which run is the strongest, if one is, and how to know where that is open.
-function strongest(runs) {
-  const { measured, shared, found } = scores(runs);
-  if (measured.length < 2) return el("p", {}, "At least two of the runs must have been measured before their strength can be compared.");
-  if (!found.length) return el("p", {}, "The runs were measured against different opponents or in different rulesets: their scores cannot be compared.", duel(measured, []));
+function strongest(runs, ruleset) {
+  const { measured, shared, found } = scores(runs, ruleset);
+  if (measured.length < 2) return [el("p", {}, "At least two of the runs must have been measured before their strength can be compared.")];
+  if (!found.length) return [el("p", {}, `The runs were measured against different opponents or in different rulesets: their scores ${ruleset ? `in ${ruleset} ` : ""}cannot be compared. Choose runs that were measured alike.`, duel(measured, []))];
   const [best, ...others] = found;
-  const isClear = ({ mean, up }) => best.mean - mean > Math.hypot(best.down, up);
-  const name = ({ run, mean }) => `${run.name} (${percent(mean)} %)`;
+  const isClear = ({ mean }) => best.mean.score - mean.score > FURTHER[found.length] * Math.hypot(best.mean.score - best.mean.lower, mean.upper - mean.score);
+  const name = ({ run, mean }) => `${run.name} (${percent(mean.score)} %)`;
   const list = (some) => some.map(name).join(", ");
   const [below, open] = [others.filter(isClear), others.filter((one) => !isClear(one))];
   const said = [
+    shared.length > 1 ? `Over all ${shared.length} rulesets together:` : `In ${shared[0]}:`,
     open.length ? `${name(best)} has the highest score.` : `${name(best)} is clearly stronger than ${list(below)}${measured.some(({ about }) => about.is_running) ? ", so far" : ""}.`,
     open.length && below.length ? `Clearly below: ${list(below)}.` : "",
     open.length ? `Too few games to tell it from ${list(open)}.` : "",
     measured.length < runs.length ? `Not measured: ${runs.filter((run) => !measured.includes(run)).map((run) => run.name).join(", ")}.` : "",
   ];
-  return el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null);
+  return [el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null), shared.length > 1 ? byRuleset(found, shared) : null];
+}
+
+// A table of the scores in each ruleset.
+function byRuleset(found, shared) {
+  return el("div", { class: "wide" }, el("table", { "aria-label": "Scores by ruleset" },
+    el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "Ruleset"), found.map(({ run }) => el("th", { scope: "col" }, el("span", { class: `swatch ${run.color}` }), run.name)))),
+    el("tbody", {}, shared.map((id) => el("tr", {}, el("th", { scope: "row" }, id), found.map(({ run }) => el("td", {}, scoreText(run.about.verdicts[id]))))))));
 }
 
 // Says how two runs are measured against each other, where both have a network and a ruleset in common.

@@ -2,7 +2,7 @@
 
 import { LineChart } from "/app/chart.js";
 import { el } from "/app/dom.js";
-import { gamesOf, kindOf } from "/app/runcards.js";
+import { gamesOf, kindOf, meanOf, scoreText } from "/app/runcards.js";
 
 // What the charts are drawn against, and where that stands in a round.
 export const AXES = {
@@ -94,12 +94,10 @@ function scores(run, ruleset, axis, common, name) {
     const x = axis.read(round);
     if (!Number.isFinite(x)) continue;
     for (const [what, found] of Map.groupBy(verdicts, (verdict) => `${common ? "" : `${kindOf(verdict)}, `}${gamesOf(verdict)} games`)) {
-      const score = found.reduce((sum, verdict) => sum + verdict.score, 0) / found.length;
-      // The interval of a mean of independent scores, each with its own.
-      const reach = (key) => Math.sqrt(found.reduce((sum, verdict) => sum + (verdict[key] - verdict.score) ** 2, 0)) / found.length;
-      const point = [x, ...[score, score - reach("lower"), score + reach("upper")].map((share) => 100 * share)];
-      const [, ...shown] = point.map((share) => share.toFixed(1));
-      const key = isFinal ? `final match, ${what}: ${shown[0]} % [${shown[1]}, ${shown[2]}]` : `matches of ${what}`;
+      const mean = meanOf(found);
+      const point = [x, ...[mean.score, mean.lower, mean.upper].map((share) => 100 * share)];
+      const each = found.length > 1 ? ` in each of ${found.length} rulesets` : "";
+      const key = isFinal ? `final match, ${what}${each}: ${scoreText(mean)}` : `matches of ${what}${each}`;
       if (!lines.has(key)) lines.set(key, { isFinal, points: [] });
       lines.get(key).points.push(point);
     }

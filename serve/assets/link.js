@@ -15,8 +15,10 @@ export function addressOf(game, at) {
 // Reads the parts of an address after "#analyse": a record as Game.open takes it, and the number of actions before what is shown.
 export async function readAddress(parts) {
   const [ruleset, fingerprint, start, actions, at] = parts;
-  if (parts.length !== 5 || !ruleset || !/^\d+$/.test(at)) throw new Error("a part of it is missing. Copy all of it.");
+  if (parts.length !== 5 || !ruleset) throw new Error("a part of it is missing. Copy all of it.");
+  if (!/^\d+$/.test(at)) throw new Error(`it ends with “${at}”, where the number of a state is expected.`);
   const record = { ruleset, fingerprint, start: start || null, actions: actions ? actions.split(",") : [] };
+  if (at > record.actions.length) throw new Error(`it asks for state ${at} of a game of ${record.actions.length} actions.`);
   await checkRules(record);
   return { record, at: Number(at) };
 }

@@ -14,7 +14,7 @@ import { drawMoves, drawSide, stepper } from "/app/moves.js";
 import { Pace } from "/app/pace.js";
 import { HUMAN, Players } from "/app/players.js";
 import { Setup } from "/app/setup.js";
-import { chooseRuleset, nameOf, rulesInWords, rulesetField } from "/app/shelf.js";
+import { aimOf, chooseRuleset, nameOf, rulesInWords, rulesetField } from "/app/shelf.js";
 
 // What is played first: small, and pieces move at once.
 const FIRST = "dutch-8x8";
@@ -79,7 +79,7 @@ export class Play {
     const openButton = (text, open) => sureButton(text, ...leaving, open);
     const files = fileButtons(() => this.game, async (records) => (records.length > 1 ? this.analyse(records) : this.open(await openRecord(records[0]))), openButton);
     place.append(
-      el("p", { class: "soft" }, INTRODUCTION),
+      this.introduction = el("p", { class: "soft" }),
       el("div", { class: "table" },
         el("div", { class: "board-side" },
           this.top, el("div", { class: "with-evaluation" }, this.evaluation.element, this.board.element), this.bottom,
@@ -130,6 +130,7 @@ export class Play {
     this.isPaused = isKept && game.actions.length > 0 && (Boolean(game.clock) || !this.players.hasHuman);
     this.isAsleep = isKept && this.element.hidden;
     this.board.isFlipped = this.players.onlyHuman === 2;
+    this.introduction.textContent = `${INTRODUCTION} ${aimOf(game.about)}`;
     this.rules.replaceChildren(...rulesInWords(game.about));
     this.changed();
   }
@@ -295,7 +296,7 @@ export class Play {
       if (turn === this.turn && game === this.game) Object.assign(this, { hint }).draw();
     };
     try {
-      await askForHint(game, this.players.of(3 - game.toAct), tell);
+      await askForHint(game, this.players.of(3 - game.toAct), tell).result;
     } catch (error) {
       tell(null);
       throw error;

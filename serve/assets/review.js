@@ -15,6 +15,8 @@ const MATTERING = 10;
 const LARGEST = 5;
 const LISTED = 1;
 const VARIATION_MAX = 6;
+// Who resigns with more expected points than these has not lost yet.
+const RESIGNED_TOO_SOON = 20;
 
 // Returns the expected points of a player in a state: an analysis, or the game's end.
 function points(player, judged) {
@@ -50,7 +52,9 @@ export function review(game, judged) {
     side.best += Number(isBest);
     side.lost += loss;
     const sign = SIGNS.find(([least]) => loss >= least)?.[1] ?? "";
-    all.push({ at, player, loss, sign, better: before.variation.slice(0, VARIATION_MAX) });
+    // What the judge would answer, where the opponent acts next: the reason of most losses.
+    const answer = after.action && after.player !== player ? after.variation.slice(0, VARIATION_MAX) : [];
+    all.push({ at, player, loss, sign, better: before.variation.slice(0, VARIATION_MAX), answer });
   }
   const losses = all.filter(({ loss }) => loss >= LISTED);
   const largest = [...losses].sort((a, b) => b.loss - a.loss).slice(0, LARGEST);
@@ -98,11 +102,12 @@ export class Review {
     this.goTo(next.at);
   }
 
-  // Tells a loss: the action, a button unless it is shown, what it lost, and what was better.
-  tell(game, { at, player, loss, sign, better }, isShown = false) {
+  // Tells a loss: the action, a button unless it is shown, what it lost, what was better, and what it allowed.
+  tell(game, { at, player, loss, sign, better, answer }, isShown = false) {
     const action = `${game.states[at].turns + 1}. ${game.describe(at)} ${sign}`;
+    const line = (from, actions) => button(actions.join(" "), () => this.showLine(from, actions), { class: "plain", title: "show it on the board" });
     return [token(player), isShown ? el("strong", {}, action) : button(action, () => this.goTo(at), { class: "plain" }),
-      ` Player ${player} lost ${pointsText(loss)} points. Better: `, button(better.join(" "), () => this.showLine(at, better), { class: "plain", title: "show it on the board" })];
+      ` Player ${player} lost ${pointsText(loss)} points. Better: `, line(at, better), ...(answer.length ? [" It allows: ", line(at + 1, answer)] : [])];
   }
 
   // Shows the review of a game after `at` actions of it; `isMain` tells that no variation is shown, `isUnderWay` that the game is
@@ -127,7 +132,9 @@ export class Review {
       token(index + 1), `Player ${index + 1}: `,
       choices ? `${mattering < MATTERING ? "" : `accuracy ${Math.round((100 * accurate) / mattering)} % where it mattered (${mattering} times), `}${best} of ${choices} ${choices === 1 ? "choice was" : "choices were"} the judge’s, `
         + `${pointsText(lost)} points lost, pieces lost in the game: ${pieces(game.states[game.opening], index + 1) - pieces(game.last, index + 1)}` : "no choice judged")));
+    const open = game.resigned && !game.isTimedOut && isWhole ? game.resigned === 1 ? curve.at(-1) : 100 - curve.at(-1) : null;
     this.sum.replaceChildren(isWhole ? curveText(curve, sides) : "",
+      open > RESIGNED_TOO_SOON ? ` Player ${game.resigned} resigned with ${pointsText(open)} of 100 points expected: the game was not lost.` : "",
       isClose ? ` In a game so near a draw no action loses much, good or bad: look at ${mistakes.length ? "the largest losses and " : ""}the pieces lost.` : "");
     this.none.hidden = mistakes.length > 0;
     replaceButtons(this.list, mistakes.map((mistake) => el("li", { "aria-current": isMain && mistake.at === at ? "true" : null }, this.tell(game, mistake))));

@@ -15,15 +15,22 @@ const plural = (number, one) => `${whole(number)} ${one}${number === 1 ? "" : "s
 export const gamesOf = ({ wins, draws, losses }) => wins + draws + losses;
 export const kindOf = ({ opponent, simulations }) => `against ${opponent} with ${simulations} simulations`;
 
+// The mean of independent scores, with its interval, made of theirs.
+export function meanOf(verdicts) {
+  const score = verdicts.reduce((sum, verdict) => sum + verdict.score, 0) / verdicts.length;
+  const reach = (end) => Math.sqrt(verdicts.reduce((sum, verdict) => sum + (verdict[end] - verdict.score) ** 2, 0)) / verdicts.length;
+  return { score, lower: score - reach("lower"), upper: score + reach("upper") };
+}
+
+export const scoreText = ({ score, lower, upper }) => `${percent(score)} % [${percent(lower)}, ${percent(upper)}]`;
+
 // Says how strong the network was when it was last measured in each ruleset, and by what matches; null before.
 function strength({ verdicts, is_final }) {
   const all = Object.values(verdicts);
   if (!all.length) return null;
   const against = `${[...new Set(all.map(kindOf))].join(", ")}, ${plural(gamesOf(all[0]), "game")}${all.length > 1 ? " each" : ""}${is_final ? " (final match)" : ""}`;
-  if (all.length === 1) return [`${percent(all[0].score)} % [${percent(all[0].lower)}, ${percent(all[0].upper)}]`, against];
-  const scores = all.map(({ score }) => score);
-  const mean = scores.reduce((sum, score) => sum + score, 0) / all.length;
-  return [`mean ${percent(mean)} %, worst ${percent(Math.min(...scores))} %`, `in ${all.length} rulesets, ${against}`];
+  if (all.length === 1) return [scoreText(all[0]), against];
+  return [`mean ${scoreText(meanOf(all))}, worst ${percent(Math.min(...all.map(({ score }) => score)))} %`, `in ${all.length} rulesets, ${against}`];
 }
 
 const rulesetsOf = ({ rulesets }) => (rulesets.length > 3 ? `${rulesets.length} rulesets` : rulesets.join(", "));

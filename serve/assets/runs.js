@@ -31,7 +31,7 @@ export class Runs {
     this.view = { ...FIRST_VIEW };
     this.rulesetField = select("Ruleset", [], undefined, (ruleset) => this.see({ ruleset }));
     this.axisField = select("Drawn against", Object.entries(AXES).map(([key, { title }]) => [key, title]), undefined, (against) => this.see({ against, ...ALL }));
-    this.ends = ["from", "to"].map((end) => el("input", { type: "number", min: 0, step: "any", placeholder: end === "from" ? "the beginning" : "the end", onchange: () => this.seeBetween(...this.ends.map(({ value }) => value)) }));
+    this.ends = ["from", "to"].map((end) => el("input", { type: "number", min: 0, step: "any", placeholder: end === "from" ? "the beginning" : "the end", onchange: ({ target }) => this.seeEnd(end, endOf(target.value)) }));
     this.allButton = button("Show all of it", () => this.see(ALL));
     this.none = el("p", {});
     this.trouble = el("p", { class: "fault", role: "alert", hidden: true });
@@ -79,6 +79,13 @@ export class Runs {
     const [from, to] = ends.map(endOf);
     const isTurned = from !== null && to !== null && from > to;
     this.see(isTurned ? { from: to, to: from } : { from, to });
+  }
+
+  // Moves one end of that part; the other one goes where it would be on the wrong side.
+  seeEnd(end, place) {
+    const moved = { ...this.view, [end]: place };
+    const isTurned = moved.from !== null && moved.to !== null && moved.from >= moved.to;
+    this.see({ [end]: place, ...(isTurned && { [end === "from" ? "to" : "from"]: null }) });
   }
 
   showAddress() {
@@ -176,7 +183,7 @@ export class Runs {
     this.drawRulesets(runs);
     const colors = () => runs.map(({ color }) => color);
     replaceSame(this.about, el("div", {}, runCards(runs, this.play)), colors);
-    replaceSame(this.comparison, el("div", {}, comparison(runs)), colors);
+    replaceSame(this.comparison, el("div", {}, comparison(runs, this.view.ruleset)), colors);
     choose(this.axisField, this.view.against);
     this.ends.forEach((input, index) => { if (input !== document.activeElement) input.value = this.view[["from", "to"][index]] ?? ""; });
     this.allButton.hidden = this.view.from === null && this.view.to === null;
@@ -191,7 +198,10 @@ export class Runs {
       field.dataset.names = names.join();
       field.replaceChildren(el("option", { value: "" }, "all together"), ...names.map((name) => el("option", { value: name }, name)));
     }
-    if (runs.length && !names.includes(this.view.ruleset)) this.view.ruleset = "";
+    if (runs.length && this.view.ruleset && !names.includes(this.view.ruleset)) {
+      this.view.ruleset = "";
+      this.showAddress();
+    }
     field.value = this.view.ruleset;
     this.rulesetField.hidden = names.length < 2;
   }

@@ -97,6 +97,12 @@ export function chooseRuleset(field, { key, id, name }) {
   choose(field, key, folder ? `${title(id, name)} (${folder})` : title(id, name));
 }
 
+// The shortest account of a ruleset: how a man is taken, and how the game is won.
+export function aimOf({ name, id, words }) {
+  const begin = (heading, count) => words.find((part) => part.heading.startsWith(heading))?.sentences.slice(0, count) ?? [];
+  return [`${name || id}:`, ...begin("Capturing", 1), ...begin("Winning", 2)].join(" ");
+}
+
 // The rules of a ruleset, as the program puts them into words; what another one says otherwise is marked.
 export function rulesInWords(about, other = null) {
   const known = new Set((other ?? about).words.flatMap(({ sentences }) => sentences));

@@ -79,8 +79,9 @@ export class Verdict {
   }
 }
 
-// Draws shares of the actions, "visit_share" or "prior", as arrows, and as the heat of the squares where pieces come to rest.
-export function drawShares(board, analysis, key) {
+// Draws shares of the actions, "visit_share" or "prior", as arrows, and as the heat of the squares where pieces come to rest; and the
+// action that was `played` here, unless the game ends.
+export function drawShares(board, analysis, key, played) {
   const found = (analysis?.actions ?? []).map((line) => [line.action, line[key]]);
   // Where nothing is counted, the choice alone.
   const isCounted = found.some(([, share]) => share);
@@ -95,7 +96,8 @@ export function drawShares(board, analysis, key) {
   for (const [name, share] of heat) heat.set(name, share / most);
   board.drawHeat(heat);
   const arrows = shares.slice(0, ARROWS_MAX).map(([text, share]) => ({ action: readAction(text), weight: share / shares[0][1], kind: key }));
-  board.drawArrows(arrows.filter(({ action }) => action.kind === "move" || action.kind === "remove").reverse());
+  const drawn = arrows.filter(({ action }) => action.kind === "move" || action.kind === "remove").reverse();
+  board.drawArrows([...drawn, ...(played ? [{ action: readAction(played), weight: 0.2, kind: "played" }] : [])]);
 }
 
 function verdictText({ player, action, value, score, depth, effort }) {

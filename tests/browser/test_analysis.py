@@ -111,13 +111,15 @@ def test_what_went_wrong_is_listed_after_a_game(page):
     # The win is missed once and not regained: what was lost at the first action is what the opponent gave back.
     wrong = "#analyse [aria-label='What went wrong']"
     [first, *_] = page.run("return $$('.mistakes li').map((one) => one.textContent)")
-    assert "a1-b1" in first and "Player 1 lost" in first and "Better: c2-c3" in first
+    assert "a1-b1" in first and "Player 1 lost" in first and "Better: c2-c3" in first and "It allows: " in first
     assert "of 2 choices" in page.text(f"{wrong} .accuracy li") and "less than 2 points" in page.text(f"{wrong} details")
     assert page.count(".mistakes li .token.player1") == 1
     # Each loss is marked on the curve, and told beside the board at its state.
     assert page.count("#analyse .curve circle.lost.player1") == 1 and "lost by player 1" in page.text("#analyse .curve-figure")
     page.click_button("Next loss", "#analyse .board-side")
     page.wait_text("#analyse .status", "After 0 of 3")
+    # The action that was played has an arrow of its own.
+    page.wait_for("#analyse .board .arrow.played", 1)
     page.wait_text("#analyse .board-side .mistakes", "a1-b1")
     page.screenshot("what-went-wrong.png")
     # What was better is shown on the board as a variation, once.
@@ -253,7 +255,7 @@ def test_a_link_opens_the_same_state_elsewhere(page):
     page.wait_text("#analyse .notice", "in own: the network is near what it was trained on")
     # What a link says wrongly is told, and the game that is played is shown.
     for part, other, told in [("%40d4", "a1-a2", "action 2"), ("bell-8x8", "gone", "there is no ruleset"), ("bell-8x8", "savard", "has other rules here"),
-                              ("/3", "", "a part of it is missing")]:
+                              ("/3", "", "a part of it is missing"), ("/3", "/x", "where the number of a state is expected"), ("/3", "/4", "it asks for state 4")]:
         page.get("about:blank")
         page.get(link.replace(part, other))
         page.wait_text("#fault", "The link cannot be opened: ")

@@ -6,7 +6,8 @@ from test_play import MOVES, move
 def test_the_first_game_moves_at_once_and_says_what_it_is(page):
     page.open_play()
     page.wait_text("#play .status", "Your turn: choose a piece")
-    assert "Roman game" in page.text("#play > p")
+    told = page.text("#play > p")
+    assert "Roman game" in told and "8x8: A man between two enemies" in told and "A player whose dux is taken has lost." in told
 
 
 def test_another_ruleset_takes_effect_or_says_when(page):
@@ -57,6 +58,11 @@ def test_a_hint_is_of_a_strong_agent_and_says_what_it_does_not_know(page):
     page.wait_text("#play .status", "A network that looked 400 times expects")
     page.wait_text("#play .notice", "in own: the network is near what it was trained on")
     assert page.text("#play .notice").count("in own") == 1
+    # A program that has stopped gives none, and that is said.
+    page.run("window.fetch = () => Promise.reject(new TypeError())")
+    page.click_button("Hint", "#play")
+    page.wait_text("#fault", "The program does not answer")
+    assert "Looking for" not in page.text("#play .status")
 
 
 def test_who_is_ahead_is_shown_until_it_is_switched_off(page):

@@ -28,11 +28,13 @@ def write_run(folder, rounds):
     (folder / "metrics.jsonl").write_text("".join(map(metrics, range(rounds))))
 
 
-def finish(folder, score, games=100):
-    """Ends a run with a final match."""
-    wins = round(score * games)
-    verdict = {"opponent": "alphabeta:nodes=200", "simulations": 32, "wins": wins, "draws": 0, "losses": games - wins, "score": score, "lower": score - 0.08, "upper": score + 0.08}
-    (folder / "result.json").write_text(json.dumps({"state": {"generations": 12, "elapsed_secs": 900.0, "samples": 6500}, "verdicts": {"bell": verdict}}))
+def finish(folder, score, games=100, **others):
+    """Ends a run with final matches: the score in bell, and those in other rulesets."""
+    def verdict(score):
+        wins = round(score * games)
+        return {"opponent": "alphabeta:nodes=200", "simulations": 32, "wins": wins, "draws": 0, "losses": games - wins, "score": score, "lower": score - 0.08, "upper": score + 0.08}
+    verdicts = {ruleset: verdict(score) for ruleset, score in {"bell": score, **others}.items()}
+    (folder / "result.json").write_text(json.dumps({"state": {"generations": 12, "elapsed_secs": 900.0, "samples": 6500}, "verdicts": verdicts}))
 
 
 def generations(page, index=0):
@@ -114,7 +116,7 @@ def test_runs_are_compared_and_their_final_matches_told_apart(page, tmp_path):
     legend = page.text("#runs .legend")
     assert legend.count("against alphabeta:nodes=200") == 1 and "two, final match, 100 games: 61.0 % [53.0, 69.0]" in legend
     told = page.text("#runs [aria-label=Comparison]")
-    assert "two (61.0 %) has the highest score. Clearly below: three (30.0 %). Too few games to tell it from one (60.0 %)." in told
+    assert "In bell: two (61.0 %) has the highest score. Clearly below: three (30.0 %). Too few games to tell it from one (60.0 %)." in told
     assert f"latrunculi match net:{tmp_path}/runs/two,sims=64 net:{tmp_path}/runs/one,sims=64 --ruleset bell" in told
     assert "They have the same settings." in told
     page.click("#runs [aria-label='Draw one']")
@@ -124,6 +126,24 @@ def test_runs_are_compared_and_their_final_matches_told_apart(page, tmp_path):
     # What all have in common is said once.
     assert page.text("#runs .columns").count("Simulations per decision") == 0 and "simulations per decision 16" in page.text("#runs .columns > p")
     page.screenshot("runs-compared.png")
+
+
+def test_runs_are_compared_in_the_ruleset_that_is_chosen(page, tmp_path):
+    for name, bell, savard in [("one", 0.60, 0.40), ("two", 0.38, 0.66), ("three", 0.48, 0.54)]:
+        write_run(tmp_path / "runs" / name, 12)
+        finish(tmp_path / "runs" / name, bell, savard=savard)
+        shutil.copy(ROOT / "configs/rulesets/savard.toml", tmp_path / "runs" / name / "rulesets/savard.toml")
+    page.open("runs/one/two/three?ruleset=nonsense")
+    comparison = "#runs [aria-label=Comparison]"
+    page.wait_text(comparison, "Over all 2 rulesets together: two (52.0 %) has the highest score. Too few games to tell it from")
+    assert page.run("return location.hash") == "#runs/one/two/three"
+    assert "38.0 % [30.0, 46.0]" in page.text(f"{comparison} [aria-label='Scores by ruleset']")
+    assert "final match, 100 games in each of 2 rulesets: 52.0 % [46.3, 57.7]" in page.text("#runs .legend")
+    page.choose("Ruleset", "savard")
+    # A difference of 12 points would be clear between two runs, and is not between the best of three and another one.
+    page.wait_text(comparison, "In savard: two (66.0 %) has the highest score. Clearly below: one (40.0 %). Too few games to tell it from three (54.0 %).")
+    page.choose("Ruleset", "bell")
+    page.wait_text(comparison, "In bell: one (60.0 %) has the highest score. Clearly below: two (38.0 %).")
 
 
 def test_a_part_of_the_charts_is_drawn_and_the_address_holds_what_is_shown(page, tmp_path):
@@ -150,6 +170,13 @@ def test_a_part_of_the_charts_is_drawn_and_the_address_holds_what_is_shown(page,
     page.wait(f"{dots} === 10")
     address = "#runs/quick-1/quick-2?against=minutes&ruleset=bell&from=5&to=9"
     assert page.run("return location.hash") == address
+    # An end beyond the other one moves it away.
+    for label, end, shown in [("From", "12", "from=12"), ("To", "14", "from=12&to=14"), ("To", "9", "to=9"), ("From", "5", "from=5&to=9")]:
+        field = page.field(label, "input")
+        field.clear()
+        field.send_keys(end + "\n")
+        page.wait("return location.hash.endsWith(`&${arguments[0]}`)", shown)
+    page.wait(f"{dots} === 10")
     # The link shows the same elsewhere, and another part of the page changes nothing.
     page.reopen(address[1:])
     page.wait(f"{dots} === 10")

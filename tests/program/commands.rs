@@ -90,7 +90,7 @@ fn a_ruleset_of_ones_own_can_be_checked_and_played() {
     shell.refuses("rulesets check small.toml", 1, &faults);
     // What contradicts the base is told where the file says it.
     shell.write("small.toml", "id = \"small\"\nbase = \"savard\"\n[board]\nfiles = 6\n");
-    let fault = ":4:9: setup.array: each row has 8 squares, but board.files is 6 (setup.array is that of savard)";
+    let fault = ":4:9: setup.array: each row has 8 squares, but board.files is 6: make them the same (setup.array is that of savard)";
     shell.refuses("rulesets check small.toml", 1, &[fault]);
     // What can be played, but hardly as it was meant, is noted.
     let many = "id = \"small\"\nbase = \"bell\"\n[placement]\nopening_group = 99\n";
