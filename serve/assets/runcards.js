@@ -75,8 +75,9 @@ export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
     shown.length < runs.length ? button(`Show all ${runs.length} runs`, showAll) : null);
 }
 
-// Says what runs are and where each stands; what all have in common is said once. `play` is called with an agent, the run and a ruleset.
-export function runCards(runs, play) {
+// Says what runs are and where each stands; what all have in common is said once. `play` is called with an agent, the run and a
+// ruleset: the one that is chosen, if the run has it.
+export function runCards(runs, play, chosen) {
   const settings = ({ about }) => [
     about.network ? ["Network", about.network] : null,
     about.simulations ? ["Simulations per decision", whole(about.simulations)] : null,
@@ -86,12 +87,12 @@ export function runCards(runs, play) {
   const isCommon = ([term, value]) => runs.length > 1 && runs.every((run) => settings(run).some(([other, same]) => other === term && same === value));
   const common = runs.length ? settings(runs[0]).filter(isCommon) : [];
   return [
-    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), runs.length === 1, play)),
+    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), runs.length === 1, play, run.about.rulesets.includes(chosen) ? chosen : run.about.rulesets[0])),
     common.length ? el("p", { class: "soft across" }, `All of them: ${common.map(([term, value]) => `${term.toLowerCase()} ${value}`).join(", ")}.`) : null,
   ];
 }
 
-function runCard(run, settings, isAlone, play) {
+function runCard(run, settings, isAlone, play, ruleset) {
   const { about, rounds } = run;
   const last = rounds.at(-1);
   const rows = [
@@ -104,13 +105,13 @@ function runCard(run, settings, isAlone, play) {
     ["Strength", strength(about)?.[0] ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
     ...settings.filter(([term]) => term === MEASURED),
     ["State", state(about)],
-    isAlone && about.result && about.model ? ["Next", `play against it here; or measure it: latrunculi match ${quoted(`net:${about.path},sims=64`)} alphabeta:nodes=2000 --ruleset ${about.rulesets[0]} --games 100; or choose another run above to compare the two`] : null,
+    isAlone && about.result && about.model ? ["Next", `play against it here; or measure it: latrunculi match ${quoted(`net:${about.path},sims=64`)} alphabeta:nodes=2000 --ruleset ${ruleset} --games 400; or choose another run above to compare the two`] : null,
   ];
   return el("section", { class: "card", "aria-label": run.name },
     el("h2", {}, el("span", { class: `swatch ${run.color}` }), run.name),
     faultsOf(run).map((fault) => el("p", { class: "fault" }, fault)),
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
-    el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, about.rulesets[0]), { class: "main" }) : null,
+    el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, ruleset), { class: "main" }) : null,
       about.files.filter(isPage).map((file) => link(about.name, file))),
     about.files.every(isPage) ? null : el("details", { class: "links" }, el("summary", { "aria-label": `Files of ${about.name}` }, "Files"), el("div", { class: "row" }, about.files.filter((file) => !isPage(file)).map((file) => link(about.name, file)))));
 }

@@ -53,6 +53,7 @@ export class Runs {
     // A part of the axis was chosen for the runs that were drawn.
     if (names.length) Object.assign(this.view, ALL);
     for (const [key, value] of view) if (key in FIRST_VIEW) this.view[key] = key in ALL ? endOf(value) : value;
+    if (this.view.from !== null && this.view.to !== null && this.view.from >= this.view.to) Object.assign(this.view, ALL);
     if (!Object.hasOwn(AXES, this.view.against)) this.view.against = FIRST_VIEW.against;
     const folder = await this.list();
     const known = (name) => this.listed.some((run) => run.name === name);
@@ -182,7 +183,7 @@ export class Runs {
     this.fields.hidden = this.curves.element.hidden = !runs.length;
     this.drawRulesets(runs);
     const colors = () => runs.map(({ color }) => color);
-    replaceSame(this.about, el("div", {}, runCards(runs, this.play)), colors);
+    replaceSame(this.about, el("div", {}, runCards(runs, this.play, this.view.ruleset)), () => [colors(), this.view.ruleset]);
     replaceSame(this.comparison, el("div", {}, comparison(runs, this.view.ruleset)), colors);
     choose(this.axisField, this.view.against);
     this.ends.forEach((input, index) => { if (input !== document.activeElement) input.value = this.view[["from", "to"][index]] ?? ""; });

@@ -101,8 +101,8 @@ def test_a_clock_ends_the_game(page):
     page.reopen()
     page.wait_text("#play .status", "Paused: player 2 is to act.")
     assert page.run(left) < shown - 0.5
-    # As if a minute had passed. A file of the page has its storage, too, and does not write to it; it has no icon.
-    page.get(f"{page.url}app/icon.svg")
+    # As if a minute had passed. What is not there has the storage of the page, too, and does not write to it.
+    page.get(f"{page.url}app/none")
     page.complaints()
     page.run("const game = stored(); game.clock.times[1][1] = 0.3; localStorage.setItem('latrunculi.game', JSON.stringify(game))")
     page.reopen()

@@ -142,7 +142,21 @@ def test_runs_are_compared_in_the_ruleset_that_is_chosen(page, tmp_path):
     page.choose("Ruleset", "savard")
     # A difference of 12 points would be clear between two runs, and is not between the best of three and another one.
     page.wait_text(comparison, "In savard: two (66.0 %) has the highest score. Clearly below: one (40.0 %). Too few games to tell it from three (54.0 %).")
-    page.choose("Ruleset", "bell")
+    # What was measured in another way is left out, and named.
+    write_run(tmp_path / "runs/four", 12)
+    finish(tmp_path / "runs/four", 0.9)
+    page.open("runs/one/two/three/four?ruleset=savard")
+    page.wait_text(comparison, "In savard: two (66.0 %) has the highest score.")
+    page.wait_text(comparison, "Not measured in savard: four.")
+    # The network is played in that ruleset.
+    (tmp_path / "runs/one/export").mkdir()
+    shutil.copy(ROOT / "models/universal.safetensors", tmp_path / "runs/one/export/model.safetensors")
+    page.open("runs/one/two?from=9&to=5")
+    page.wait("return location.hash === '#runs/one/two'")
+    page.choose("Ruleset", "savard")
+    page.click_button("Play this network", "#runs")
+    page.wait("return location.hash === '#play' && stored().ruleset === 'savard'")
+    page.open("runs/one/two/three?ruleset=bell")
     page.wait_text(comparison, "In bell: one (60.0 %) has the highest score. Clearly below: two (38.0 %).")
 
 
