@@ -66,7 +66,11 @@ function movedApart(series, x, first, last) {
   return moved;
 }
 
-// A chart of lines. `series` have `name`, `color` (a class: a to f, and dashed or final), and `points`, each [x, y] or [x, y, low, high].
+// How far from the pointer a value may be that is read at it, in pixels.
+const NEAR = 12;
+
+// A chart of lines. `series` have `name`, `color` (a class: a to f, and dashed or final), and `points`, each [x, y] or [x, y, low, high],
+// which are joined unless `isLoose`.
 export class LineChart {
   // `note` says what it should look like, `isNamed` that a line is named even if it is the only one, `digits` how exactly it is read;
   // `zoom` is called with the range that was chosen, or null for all.
@@ -77,7 +81,8 @@ export class LineChart {
     this.readout = el("p", { class: "readout", "aria-hidden": "true" });
     this.tableBody = el("div", { class: "wide" });
     this.details = el("details", { ontoggle: () => this.drawTable() }, el("summary", {}, "As a table"), this.tableBody);
-    this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, title, note ? el("p", { class: "soft" }, note) : null), this.drawing, this.readout, this.legend, this.details);
+    this.note = el("p", { class: "soft" }, note);
+    this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, title, this.note), this.drawing, this.readout, this.legend, this.details);
     const listen = (name, act) => this.drawing.addEventListener(name, act);
     listen("pointerdown", (event) => this.beginDrag(event));
     listen("pointermove", (event) => this.point(event));
@@ -143,13 +148,13 @@ export class LineChart {
     parts.push(svg("text", { x: (LEFT + width - RIGHT) / 2, y: height - 4, class: "tick center" }, this.xTitle));
     const moved = movedApart(this.series, this.x, LEFT, width - RIGHT / 2);
     const place = (point) => this.x(point[0]) + (moved.get(point) ?? 0);
-    for (const { color, points } of this.series) {
+    for (const { color, points, isLoose } of this.series) {
       for (const point of points.filter(({ length }) => length > 2)) {
         parts.push(svg("line", { class: `whisker ${color}`, x1: place(point), x2: place(point), y1: this.y(point[2]), y2: this.y(point[3]) }));
       }
-      const path = points.map((point, index) => `${index ? "L" : "M"}${place(point).toFixed(1)} ${this.y(point[1]).toFixed(1)}`).join("");
+      const path = isLoose ? "" : points.map((point, index) => `${index ? "L" : "M"}${place(point).toFixed(1)} ${this.y(point[1]).toFixed(1)}`).join("");
       parts.push(svg("path", { class: `line ${color}`, d: path }));
-      if (points.length <= 40) parts.push(...points.map((point) => svg("circle", { class: `dot ${color}`, cx: place(point), cy: this.y(point[1]), r: 2.5 })));
+      if (points.length <= 40 || isLoose) parts.push(...points.map((point) => svg("circle", { class: `dot ${color}`, cx: place(point), cy: this.y(point[1]), r: 2.5 })));
     }
     this.cursor = svg("line", { class: "cursor", y1: TOP, y2: height - BOTTOM, visibility: "hidden" });
     this.chosen = svg("rect", { class: "chosen", y: TOP, height: height - TOP - BOTTOM, visibility: "hidden" });
@@ -196,14 +201,16 @@ export class LineChart {
       const isFar = Math.abs(at - this.dragged) >= DRAGGED;
       Object.entries({ x: Math.min(at, this.dragged), width: Math.abs(at - this.dragged), visibility: isFar ? "visible" : "hidden" }).forEach(([name, value]) => this.chosen.setAttribute(name, value));
     }
-    const all = this.series.flatMap(({ points }) => points.map(([x]) => x));
-    const nearest = all.reduce((best, x) => (Math.abs(this.x(x) - at) < Math.abs(this.x(best) - at) ? x : best), all[0]);
+    const nearestOf = (points, place) => points.reduce((best, point) => (Math.abs(this.x(point[0]) - place) < Math.abs(this.x(best[0]) - place) ? point : best));
+    const [nearest] = nearestOf(this.series.flatMap(({ points }) => points), at);
     this.cursor.setAttribute("x1", this.x(nearest));
     this.cursor.setAttribute("x2", this.x(nearest));
     this.cursor.setAttribute("visibility", "visible");
-    const values = this.series.flatMap(({ name, points }) => {
-      const found = points.find(([x]) => x === nearest);
-      return found ? [`${name} ${short(found[1], this.digits)}${this.unit}`] : [];
+    // Runs have their values at different minutes and samples: of each the nearest one is read, between its ends.
+    const values = this.series.flatMap(({ name, points, isLoose }) => {
+      const found = nearestOf(points, this.x(nearest));
+      const isInside = points[0][0] <= nearest && nearest <= points.at(-1)[0] && !isLoose && points[0].length === 2;
+      return isInside || Math.abs(this.x(found[0]) - this.x(nearest)) <= NEAR ? [`${name} ${short(found[1], this.digits)}${this.unit}`] : [];
     });
     this.readout.textContent = `${this.xTitle} ${short(nearest)}: ${values.join(", ")}`;
   }

@@ -1,7 +1,8 @@
 // What runs say beside one another: which is the strongest, how to know better, and in what they differ.
 
 import { el } from "/app/dom.js";
-import { gamesOf, kindOf, meanOf, percent, quoted, scoreText } from "/app/runcards.js";
+import { quoted } from "/app/runcards.js";
+import { gamesOf, kindOf, meanOf, percent, scoreText } from "/app/scores.js";
 
 // How many games tell two networks apart that are some points of 100 from one another.
 const GAMES = 400;
@@ -37,7 +38,8 @@ function strongest(runs, ruleset) {
   if (measured.length < 2) return [el("p", {}, `At least two of the runs must have been measured${where} before their strength can be compared.`)];
   if (!found.length) return [el("p", {}, `The runs were measured against different opponents or in different rulesets: their scores${where} cannot be compared.`, duel(measured, ruleset ? [ruleset] : []))];
   const [best, ...others] = found;
-  const isClear = ({ mean }) => best.mean.score - mean.score > FURTHER[found.length] * Math.hypot(best.mean.score - best.mean.lower, mean.upper - mean.score);
+  const behind = ({ mean }) => differenceOf(best.mean, mean, FURTHER[found.length]);
+  const isClear = (one) => behind(one).lower > 0;
   const name = ({ run, mean }) => `${run.name} (${percent(mean.score)} %)`;
   const list = (some) => some.map(name).join(", ");
   const names = (some) => some.map((run) => run.name).join(", ");
@@ -52,16 +54,32 @@ function strongest(runs, ruleset) {
     other.length ? `Measured in another way, and not compared: ${names(other)}.` : "",
     measured.length < runs.length ? `Not measured${where}: ${names(runs.filter((run) => !measured.includes(run)))}.` : "",
   ];
-  const shown = runs.filter((run) => found.some((one) => one.run === run));
-  return [el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null), shared.length > 1 ? byRuleset(shown, shared) : null];
+  const cell = (verdict) => [scoreText(verdict), el("span", { class: "soft below" }, `${percent(verdict.draws / gamesOf(verdict))} % drawn`)];
+  const rows = [
+    ...shared.map((id) => [id, ...found.map(({ run }) => cell(run.about.verdicts[id]))]),
+    shared.length > 1 ? ["all together", ...found.map(({ mean }) => scoreText(mean))] : null,
+    [`points less than ${best.run.name}`, "–", ...others.map((one) => differenceText(behind(one)))],
+  ];
+  return [
+    el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null),
+    tableOf("Scores by ruleset", "Ruleset", found.map(({ run }) => run), rows.filter(Boolean)),
+  ];
 }
 
-// A table of the scores in each ruleset, and of the games that were drawn.
-function byRuleset(runs, shared) {
-  const cell = (verdict) => [scoreText(verdict), el("span", { class: "soft below" }, `${percent(verdict.draws / gamesOf(verdict))} % drawn`)];
-  return el("div", { class: "wide" }, el("table", { "aria-label": "Scores by ruleset" },
-    el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "Ruleset"), runs.map(({ name, color }) => el("th", { scope: "col" }, el("span", { class: `swatch ${color}` }), name)))),
-    el("tbody", {}, shared.map((id) => el("tr", {}, el("th", { scope: "row" }, id), runs.map(({ about }) => el("td", {}, cell(about.verdicts[id]))))))));
+// The difference of two independent scores, with its interval of 95 %, `further` times as wide.
+function differenceOf(one, other, further) {
+  const reach = (upper, lower) => further * Math.hypot(upper.upper - upper.score, lower.score - lower.lower);
+  const score = one.score - other.score;
+  return { score, lower: score - reach(other, one), upper: score + reach(one, other) };
+}
+
+const differenceText = ({ score, lower, upper }) => `${percent(score)} [${percent(lower)}, ${percent(upper)}]`;
+
+// A table that has a column for each run, and rows of a name and the cells; on a phone each row stands for itself.
+function tableOf(label, head, runs, rows) {
+  return el("div", { class: "wide" }, el("table", { "aria-label": label, class: "stacks" },
+    el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, head), runs.map(({ name, color }) => el("th", { scope: "col" }, el("span", { class: `swatch ${color}` }), name)))),
+    el("tbody", {}, rows.map(([name, ...cells]) => el("tr", {}, el("th", { scope: "row" }, name), cells.map((cell, at) => el("td", { "data-label": runs[at].name }, cell)))))));
 }
 
 // Says how two runs are measured against each other, where both have a network and a ruleset in common.
@@ -76,26 +94,27 @@ function duel([first, second], shared) {
 const settingText = (value) => (typeof value === "string" ? value : JSON.stringify(typeof value === "number" ? Number(value.toPrecision(6)) : value));
 
 // Returns the settings of a configuration by their names.
-function settingsOf(config, prefix = "") {
-  return Object.entries(config ?? {}).flatMap(([key, value]) =>
-    (value && typeof value === "object" && !Array.isArray(value) ? settingsOf(value, `${prefix}${key}.`) : [[prefix + key, settingText(value)]]));
+function settingsOf(config) {
+  const of = (some, prefix) => Object.entries(some).flatMap(([key, value]) =>
+    (value && typeof value === "object" && !Array.isArray(value) ? of(value, `${prefix}${key}.`) : [[prefix + key, settingText(value)]]));
+  return new Map(of(config, ""));
 }
 
 // A table of the settings in which runs differ, and a list of those that all have. Runs whose settings cannot be read are left out.
 function differences(all) {
   const runs = all.filter(({ about }) => about.config);
   if (runs.length < 2) return null;
-  const settings = runs.map(({ about }) => new Map(settingsOf(about.config)));
-  const names = [...new Set(settings.flatMap((one) => [...one.keys()]))];
-  const isCommon = (name) => new Set(settings.map((one) => one.get(name))).size === 1;
-  const common = names.filter(isCommon);
-  const differing = names.filter((name) => !isCommon(name));
-  const table = () => el("table", { "aria-label": "Settings that differ" },
-    el("thead", {}, el("tr", {}, el("th", { scope: "col", class: "text" }, "Setting that differs"), runs.map(({ name, color }) => el("th", { scope: "col" }, el("span", { class: `swatch ${color}` }), name)))),
-    el("tbody", {}, differing.map((name) => el("tr", {}, el("th", { scope: "row" }, name), settings.map((one) => el("td", {}, one.get(name) ?? "–"))))));
+  const settings = runs.map(({ about }) => settingsOf(about.config));
+  // A setting that has parts in one run may be a word in another: it is one setting.
+  const isPart = (name, _, names) => names.some((other) => name.startsWith(`${other}.`));
+  const names = [...new Set(settings.flatMap((one) => [...one.keys()]))].filter((...one) => !isPart(...one));
+  const parts = (one, name) => [...one].filter(([key]) => key.startsWith(`${name}.`)).map(([key, value]) => `${key.slice(name.length + 1)} ${value}`);
+  const rows = names.map((name) => [name, ...settings.map((one) => one.get(name) ?? (parts(one, name).join(", ") || "–"))]);
+  const isCommon = ([, ...values]) => new Set(values).size === 1;
+  const [common, differing] = [rows.filter(isCommon), rows.filter((row) => !isCommon(row))];
   return [
-    differing.length ? el("div", { class: "wide" }, table()) : el("p", {}, "They have the same settings."),
+    differing.length ? tableOf("Settings that differ", "Setting that differs", runs, differing) : el("p", {}, "They have the same settings."),
     common.length ? el("details", {}, el("summary", {}, `${common.length} settings that all of them have`),
-      el("dl", { class: "settings" }, common.flatMap((name) => [el("dt", {}, name), el("dd", {}, settings[0].get(name))]))) : null,
+      el("dl", { class: "settings" }, common.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]))) : null,
   ];
 }

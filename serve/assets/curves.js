@@ -2,7 +2,7 @@
 
 import { LineChart } from "/app/chart.js";
 import { el } from "/app/dom.js";
-import { gamesOf, kindOf, meanOf, scoreText } from "/app/runcards.js";
+import { gamesOf, kindOf, meanOf, scoreText } from "/app/scores.js";
 
 // What the charts are drawn against, and where that stands in a round.
 export const AXES = {
@@ -10,6 +10,8 @@ export const AXES = {
   minutes: { title: "minutes", read: ({ elapsed_secs }) => elapsed_secs / 60 },
   samples: { title: "samples", read: ({ samples_total }) => samples_total },
 };
+// What is said of scores where there is only one of each run.
+const ONCE = "Each network was measured once. With evaluation.every it is measured every so many generations, which gives a curve. 50 % is as strong as the opponent.";
 const PERCENT = { unit: " %", low: 0, high: 100, middle: 50 };
 // Each chart, with what it should look like.
 const CHARTS = {
@@ -62,6 +64,8 @@ export class Curves {
     const kinds = new Set(runs.flatMap((run) => matchesOf(run, ruleset).flatMap(({ verdicts }) => verdicts.map(kindOf))));
     const common = kinds.size === 1 ? [...kinds][0] : "";
     show("score", (run) => scores(run, ruleset, axis, common, (what) => name(run, what)), common);
+    const isCurve = this.charts.score.series.some(({ points }) => points.length > 1);
+    this.charts.score.note.textContent = isCurve ? CHARTS.score.note : ONCE;
     const trained = (read) => (round) => (round.steps > 0 ? read(round.losses) : NaN);
     one("policy", trained(({ policy, target_entropy }) => policy - target_entropy));
     one("value", trained(({ value }) => value));
@@ -81,13 +85,13 @@ export class Curves {
 function matchesOf({ rounds, about: { result } }, ruleset) {
   const { generations, elapsed_secs, samples } = result?.state ?? {};
   const end = { ...rounds.at(-1), ...(result?.state ? { generation: generations, elapsed_secs, samples_total: samples } : {}) };
-  const of = (verdicts) => Object.entries(verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([, verdict]) => verdict);
+  const of = (verdicts) => Object.entries(verdicts ?? {}).filter(([id]) => ruleset === "" || id === ruleset).map(([id, verdict]) => ({ id, ...verdict }));
   const all = [...rounds.map((round) => ({ round, verdicts: of(round.verdicts) })), { round: end, verdicts: of(result?.verdicts), isFinal: true }];
   return all.filter(({ verdicts }) => verdicts.length);
 }
 
 // Returns the lines of a run's scores, by opponent and simulations, and the final one; of several rulesets the mean. What is `common`
-// to all lines is not part of their names, which `name` completes.
+// to all lines is not part of their names, which `name` completes. Means over changing rulesets are no curve: they are not joined.
 function scores(run, ruleset, axis, common, name) {
   const lines = new Map();
   for (const { round, verdicts, isFinal = false } of matchesOf(run, ruleset)) {
@@ -95,12 +99,15 @@ function scores(run, ruleset, axis, common, name) {
     if (!Number.isFinite(x)) continue;
     for (const [what, found] of Map.groupBy(verdicts, (verdict) => `${common ? "" : `${kindOf(verdict)}, `}${gamesOf(verdict)} games`)) {
       const mean = meanOf(found);
-      const point = [x, ...[mean.score, mean.lower, mean.upper].map((share) => 100 * share)];
       const each = found.length > 1 ? ` in each of ${found.length} rulesets` : "";
       const key = isFinal ? `final match, ${what}${each}: ${scoreText(mean)}` : `matches of ${what}${each}`;
-      if (!lines.has(key)) lines.set(key, { isFinal, points: [] });
-      lines.get(key).points.push(point);
+      if (!lines.has(key)) lines.set(key, { isFinal, points: [], played: new Set() });
+      lines.get(key).points.push([x, ...[mean.score, mean.lower, mean.upper].map((share) => 100 * share)]);
+      lines.get(key).played.add(found.map(({ id }) => id).join());
     }
   }
-  return [...lines].map(([what, { isFinal, points }], at) => ({ name: name(what), color: `${run.color}${isFinal ? " final" : at ? " dashed" : ""}`, points }));
+  return [...lines].map(([what, { isFinal, points, played }], at) => {
+    const isLoose = played.size > 1;
+    return { name: name(isLoose ? `${what}, others each time: choose a ruleset to follow it` : what), color: `${run.color}${isFinal ? " final" : at ? " dashed" : ""}`, points, isLoose };
+  });
 }

@@ -1,28 +1,16 @@
 // What is said of training runs: a table of all, and a card for each that is drawn.
 
 import { button, el } from "/app/dom.js";
+import { gamesOf, kindOf, meanOf, percent, scoreText } from "/app/scores.js";
+import { trends } from "/app/trends.js";
 
-// How many of the newest runs the table has before all are asked for.
-const NEWEST = 10;
+// How many runs the table has before all are asked for.
+const FIRST = 10;
 // The row that says by what matches the strength was measured.
 const MEASURED = "Measured";
 
-export const percent = (share) => (100 * share).toFixed(1);
 const whole = (number) => number.toLocaleString("en");
 const plural = (number, one) => `${whole(number)} ${one}${number === 1 ? "" : "s"}`;
-
-// The games of a match, and what it was played against.
-export const gamesOf = ({ wins, draws, losses }) => wins + draws + losses;
-export const kindOf = ({ opponent, simulations }) => `against ${opponent} with ${simulations} simulations`;
-
-// The mean of independent scores, with its interval, made of theirs.
-export function meanOf(verdicts) {
-  const score = verdicts.reduce((sum, verdict) => sum + verdict.score, 0) / verdicts.length;
-  const reach = (end) => Math.sqrt(verdicts.reduce((sum, verdict) => sum + (verdict[end] - verdict.score) ** 2, 0)) / verdicts.length;
-  return { score, lower: score - reach("lower"), upper: score + reach("upper") };
-}
-
-export const scoreText = ({ score, lower, upper }) => `${percent(score)} % [${percent(lower)}, ${percent(upper)}]`;
 
 // Says how strong the network was when it was last measured in each ruleset, and by what matches; null before.
 function strength({ verdicts, is_final }) {
@@ -43,11 +31,21 @@ const minutes = (seconds) => (seconds < 600 ? (seconds / 60).toFixed(1) : whole(
 // Returns how far a number has come, and how far it goes where that is known.
 const ofBudget = (done, budget) => (budget ? `${done} of ${budget.toLocaleString("en")}` : done);
 
-// A table of all runs, the newest first, from which those that are drawn are chosen. `colors` has the colour of each chosen one,
-// `choose` is called with the name of one and whether it is to be drawn, `showAll` to see the old ones.
+const scoreOf = ({ verdicts }) => meanOf(Object.values(verdicts)).score;
+
+// In what orders runs are listed. Scores against different opponents are no order: those of one kind stand together.
+export const ORDERS = {
+  newest: ["the newest first", () => 0],
+  score: ["by opponent, the highest score first", (one, other) => (strength(other)?.[1] ?? "").localeCompare(strength(one)?.[1] ?? "") || scoreOf(other) - scoreOf(one)],
+  longest: ["the longest first", (one, other) => other.elapsed_secs - one.elapsed_secs],
+  name: ["by name", (one, other) => one.name.localeCompare(other.name, "en", { numeric: true })],
+};
+
+// A table of all runs, from which those that are drawn are chosen. `colors` has the colour of each chosen one, `choose` is called
+// with the name of one and whether it is to be drawn, `showAll` to see those that do not fit.
 export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
   const heads = ["Run", "State", "Rulesets", "Score when last measured", "Minutes", "Generations"];
-  const shown = runs.filter(({ name }, index) => isAll || index < NEWEST || colors.has(name));
+  const shown = runs.filter(({ name }, index) => isAll || index < FIRST || colors.has(name));
   const kinds = new Set(shown.map(strength).filter(Boolean).map(([, against]) => against));
   // What is said of all is said once.
   const common = kinds.size === 1 && shown.length > 1 ? [...kinds][0] : "";
@@ -58,12 +56,12 @@ export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
       type: "checkbox", "aria-label": `Draw ${run.name}`, checked: Boolean(color), disabled: isFull && !color, onchange: () => choose(run.name, box.checked),
     });
     const cells = [
-      [stateOf(run), run.seconds_since_written === null ? "no round yet" : `last round ${roughly(run.seconds_since_written)} ago`, run.faults.length ? el("span", { class: "fault below" }, "damaged") : null],
+      [stateOf(run), run.seconds_since_written === null ? "no round yet" : `${roughly(run.seconds_since_written)} ago`, run.faults.length ? el("span", { class: "fault below" }, "damaged") : null],
       [rulesetsOf(run)], [score, common ? "" : against],
       [run.elapsed_secs === null ? "–" : ofBudget(minutes(run.elapsed_secs), run.budget?.minutes)], [ofBudget(whole(run.generations), run.budget?.generations)],
     ];
     return el("tr", {},
-      el("th", { scope: "row" }, box, el("span", { class: `swatch ${color ?? "none"}` }), el("a", { href: `#runs/${encodeURIComponent(run.name)}` }, run.name)),
+      el("th", { scope: "row" }, el("span", { class: "named" }, box, el("span", { class: `swatch ${color ?? "none"}` }), el("a", { href: `#runs/${encodeURIComponent(run.name)}` }, run.name))),
       cells.map(([text, below, fault], at) => el("td", { class: at < 3 ? "text" : null, "data-label": heads[at + 1] }, text, below ? el("span", { class: "soft below" }, below) : null, fault)));
   };
   return el("div", {},
@@ -95,6 +93,7 @@ export function runCards(runs, play, chosen) {
 function runCard(run, settings, isAlone, play, ruleset) {
   const { about, rounds } = run;
   const last = rounds.at(-1);
+  const seen = isAlone && last ? trends(run) : [];
   const rows = [
     ...settings.filter(([term]) => term !== MEASURED),
     // The last round may train on without games.
@@ -105,12 +104,13 @@ function runCard(run, settings, isAlone, play, ruleset) {
     ["Strength", strength(about)?.[0] ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
     ...settings.filter(([term]) => term === MEASURED),
     ["State", state(about)],
-    isAlone && about.result && about.model ? ["Next", `play against it here; or measure it: latrunculi match ${quoted(`net:${about.path},sims=64`)} alphabeta:nodes=2000 --ruleset ${ruleset} --games 400; or choose another run above to compare the two`] : null,
+    isAlone && about.model ? ["Measure it", `latrunculi match ${quoted(`net:${about.path},sims=64`)} alphabeta:nodes=2000 --ruleset ${ruleset} --games 400`] : null,
   ];
   return el("section", { class: "card", "aria-label": run.name },
     el("h2", {}, el("span", { class: `swatch ${run.color}` }), run.name),
     faultsOf(run).map((fault) => el("p", { class: "fault" }, fault)),
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
+    seen.length ? [el("h3", {}, "What the curves say"), el("ul", {}, seen.map((text) => el("li", {}, text)))] : null,
     el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, ruleset), { class: "main" }) : null,
       about.files.filter(isPage).map((file) => link(about.name, file))),
     about.files.every(isPage) ? null : el("details", { class: "links" }, el("summary", { "aria-label": `Files of ${about.name}` }, "Files"), el("div", { class: "row" }, about.files.filter((file) => !isPage(file)).map((file) => link(about.name, file)))));

@@ -4,7 +4,7 @@ import { ask } from "/app/api.js";
 import { comparison } from "/app/comparison.js";
 import { AXES, Curves } from "/app/curves.js";
 import { attempt, button, choose, el, select, showText } from "/app/dom.js";
-import { runCards, runTable } from "/app/runcards.js";
+import { ORDERS, runCards, runTable } from "/app/runcards.js";
 
 // The colours of the runs that are drawn, by their classes: as many can be drawn at once.
 const COLORS = [..."abcdef"];
@@ -13,7 +13,7 @@ const INTERVAL = 2000;
 const LIST_INTERVAL = 20_000;
 // What the charts show at first, and all of the axis.
 const ALL = { from: null, to: null };
-const FIRST_VIEW = { against: "generation", ruleset: "", ...ALL };
+const FIRST_VIEW = { order: "newest", against: "generation", ruleset: "", ...ALL };
 
 export class Runs {
   // `play` is called with the agent that is to be played against, its run, and one of the run's rulesets.
@@ -29,6 +29,7 @@ export class Runs {
     this.looking = Promise.resolve();
     // What the charts show; all of it is in the address.
     this.view = { ...FIRST_VIEW };
+    this.orderField = select("Order", Object.entries(ORDERS).map(([key, [title]]) => [key, title]), undefined, (order) => this.see({ order }));
     this.rulesetField = select("Ruleset", [], undefined, (ruleset) => this.see({ ruleset }));
     this.axisField = select("Drawn against", Object.entries(AXES).map(([key, { title }]) => [key, title]), undefined, (against) => this.see({ against, ...ALL }));
     this.ends = ["from", "to"].map((end) => el("input", { type: "number", min: 0, step: "any", placeholder: end === "from" ? "the beginning" : "the end", onchange: ({ target }) => this.seeEnd(end, endOf(target.value)) }));
@@ -44,8 +45,8 @@ export class Runs {
     this.about = el("div", { class: "columns" });
     this.comparison = el("div", {});
     this.curves = new Curves((range) => (range ? this.seeBetween(...range) : this.see(ALL)));
-    this.all = el("section", { class: "card", "aria-label": "All runs" }, el("h2", {}, "Training runs"), this.table, this.without);
-    place.append(this.none, this.trouble, this.all, this.about, this.comparison, this.fields, this.curves.element);
+    this.all = el("section", { class: "card", "aria-label": "All runs" }, el("div", { class: "heading" }, el("h2", {}, "Training runs"), this.orderField), this.table, this.without);
+    place.append(this.none, this.trouble, this.all, this.about, this.fields, this.comparison, this.curves.element);
   }
 
   // Shows the part; `names` are the runs of the address, if any, and `view` has what else stands there.
@@ -54,7 +55,7 @@ export class Runs {
     if (names.length) Object.assign(this.view, ALL);
     for (const [key, value] of view) if (key in FIRST_VIEW) this.view[key] = key in ALL ? endOf(value) : value;
     if (this.view.from !== null && this.view.to !== null && this.view.from >= this.view.to) Object.assign(this.view, ALL);
-    if (!Object.hasOwn(AXES, this.view.against)) this.view.against = FIRST_VIEW.against;
+    for (const [key, known] of [["against", AXES], ["order", ORDERS]]) if (!Object.hasOwn(known, this.view[key])) this.view[key] = FIRST_VIEW[key];
     const folder = await this.list();
     const known = (name) => this.listed.some((run) => run.name === name);
     let wanted = (names.length ? names : [...this.colors.keys()]).filter(known);
@@ -120,7 +121,7 @@ export class Runs {
   async list() {
     const { folder, runs, without_config } = await ask("/api/runs");
     const age = ({ seconds_since_written }) => seconds_since_written ?? Infinity;
-    this.listed = [...runs].sort((a, b) => (age(a) === age(b) ? 0 : age(a) - age(b)));
+    this.listed = [...runs].sort((one, other) => (age(one) === age(other) ? ORDERS.name[1](one, other) : age(one) - age(other)));
     this.listedAt = performance.now();
     this.all.hidden = !runs.length && !without_config.length;
     showText(this.without, without_config.length ? `Not shown: ${without_config.join(", ")}. There are metrics in ${without_config.length === 1 ? "this folder" : "these folders"}, but no config.toml.` : "");
@@ -175,7 +176,7 @@ export class Runs {
 
   draw() {
     const isFull = this.colors.size >= COLORS.length;
-    const table = runTable(this.listed, this.colors, {
+    const table = runTable(this.listed.toSorted(ORDERS[this.view.order][1]), this.colors, {
       isFull, isAll: this.isAll, choose: (name, isChosen) => this.choose(name, isChosen), showAll: () => { this.isAll = true; this.draw(); },
     });
     replaceSame(this.table, table, (place) => [...place.querySelectorAll("input")].map(({ checked, disabled }) => [checked, disabled]));
@@ -186,6 +187,8 @@ export class Runs {
     replaceSame(this.about, el("div", {}, runCards(runs, this.play, this.view.ruleset)), () => [colors(), this.view.ruleset]);
     replaceSame(this.comparison, el("div", {}, comparison(runs, this.view.ruleset)), colors);
     choose(this.axisField, this.view.against);
+    choose(this.orderField, this.view.order);
+    this.orderField.hidden = this.listed.length < 3;
     this.ends.forEach((input, index) => { if (input !== document.activeElement) input.value = this.view[["from", "to"][index]] ?? ""; });
     this.allButton.hidden = this.view.from === null && this.view.to === null;
     this.curves.draw(runs, this.view);

@@ -35,6 +35,8 @@ pub(crate) fn find(name: &str) -> Option<Asset> {
         "verdict.js" => (SCRIPT, include_str!("../assets/verdict.js")),
         "choices.js" => (SCRIPT, include_str!("../assets/choices.js")),
         "comparison.js" => (SCRIPT, include_str!("../assets/comparison.js")),
+        "scores.js" => (SCRIPT, include_str!("../assets/scores.js")),
+        "trends.js" => (SCRIPT, include_str!("../assets/trends.js")),
         "kept.js" => (SCRIPT, include_str!("../assets/kept.js")),
         "files.js" => (SCRIPT, include_str!("../assets/files.js")),
         "setup.js" => (SCRIPT, include_str!("../assets/setup.js")),

@@ -118,6 +118,9 @@ def test_runs_are_compared_and_their_final_matches_told_apart(page, tmp_path):
     told = page.text("#runs [aria-label=Comparison]")
     assert "In bell: two (61.0 %) has the highest score. Clearly below: three (30.0 %). Too few games to tell it from one (60.0 %)." in told
     assert f"latrunculi match net:{tmp_path}/runs/two,sims=64 net:{tmp_path}/runs/one,sims=64 --ruleset bell" in told
+    # 1 and 31 points, with 1.222 times the interval of two independent scores, each 8 wide.
+    rows = page.run("return $$('#runs [aria-label=\"Scores by ruleset\"] tbody tr').map((row) => [...row.children].map((one) => one.firstChild.textContent))")
+    assert rows[-1] == ["points less than two", "–", "1.0 [-12.8, 14.8]", "31.0 [17.2, 44.8]"]
     assert "They have the same settings." in told
     page.click("#runs [aria-label='Draw one']")
     page.wait_text("#runs [aria-label=Comparison]", "two (61.0 %) is clearly stronger than three (30.0 %).")
@@ -197,7 +200,7 @@ def test_a_part_of_the_charts_is_drawn_and_the_address_holds_what_is_shown(page,
     page.show("play")
     page.show("runs")
     page.wait("return location.hash === arguments[0]", address)
-    assert page.run("return $$('#runs select').map((one) => one.value)") == ["bell", "minutes"]
+    assert page.run("return $$('#runs .fields select').map((one) => one.value)") == ["bell", "minutes"]
     page.click_button("Show all of it", "#runs")
     page.wait(f"{dots} === 60")
 
@@ -209,6 +212,91 @@ def test_the_only_round_stands_alone_on_its_axis(page, tmp_path):
     marks = page.run("""return $$("#runs .chart").filter((one) => one.clientWidth).map(
         (one) => [...one.querySelectorAll("text.center")].map((mark) => mark.textContent).join())""")
     assert set(marks) == {"0,generation"}
+
+
+def test_runs_are_listed_in_the_order_that_is_asked_for_and_scores_by_opponent(page, tmp_path):
+    for name, score, rounds in [("c", 0.40, 12), ("a", 0.60, 11), ("b", 0.50, 10)]:
+        write_run(tmp_path / "runs" / name, rounds)
+        finish(tmp_path / "runs" / name, score)
+    write_run(tmp_path / "runs/d", 3)
+    weaker = json.loads((tmp_path / "runs/a/result.json").read_text())
+    weaker["verdicts"]["bell"]["opponent"] = "alphabeta:nodes=20"
+    (tmp_path / "runs/a/result.json").write_text(json.dumps(weaker))
+    page.open("runs/c")
+    page.wait_for("#runs .columns .card", 1)
+    names = "return $$('#runs [aria-label=\"All runs\"] tbody th').map((one) => one.textContent).join('')"
+    for order, expected in [("name", "abcd"), ("longest", "cabd"), ("score", "dbca")]:
+        page.choose("Order", order)
+        page.wait(f"{names} === arguments[0]", expected)
+        assert f"order={order}" in page.run("return location.hash")
+    page.reopen("runs/c?order=score")
+    page.wait(f"{names} === 'dbca'")
+
+
+def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
+    def rounds(count, **changes):
+        found = [json.loads(metrics(generation)) for generation in range(count)]
+        return [{**one, "actors_busy": 0.9, **changes} for one in found]
+
+    def write(name, found):
+        write_run(tmp_path / "runs" / name, 0)
+        (tmp_path / "runs" / name / "metrics.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in found))
+
+    write("stopped", rounds(30, draw_rate=0.97))
+    write("finished", rounds(30, actors_busy=0.3))
+    finish(tmp_path / "runs/finished", 0.96)
+    level = rounds(30)
+    for at, one in enumerate(level):
+        one["losses"].update(policy=2 + at % 2 / 100, gradient_norm=1 + at, clipped=0.5)
+        one["verdicts"] = {}
+    write("level", level)
+    write("short", rounds(3))
+    earlier = rounds(30)
+    earlier[25]["verdicts"]["bell"]["earlier"] = {"generation": 0, "wins": 70, "draws": 0, "losses": 30, "score": 0.7, "lower": 0.61, "upper": 0.79}
+    write("earlier", earlier)
+    expected = {
+        "stopped": ["97.0 % of the last even games were drawn", "The run stopped before its learning rate fell"],
+        "finished": ["The loss of the policy still fell", "The actors played 30.0 % of the time", "It beats the opponent (against alphabeta:nodes=200 with 32 simulations) nearly always"],
+        "level": ["The loss of the policy is level", "The gradient grows", "The run stopped before", "Its strength was not measured."],
+        "short": ["The run stopped before its learning rate fell"],
+        "earlier": ["The run stopped before its learning rate fell", "Against its own earlier networks it scored 70.0 % [61.0, 79.0]: it is stronger now."],
+    }
+    page.open("runs")
+    for name, sentences in expected.items():
+        page.show(f"runs/{name}")
+        page.wait("return $('#runs .columns .card')?.ariaLabel === arguments[0]", name)
+        found = page.run("return $$('#runs .columns li').map((one) => one.textContent)")
+        assert len(found) == len(sentences) and all(one.startswith(start) for one, start in zip(found, sentences)), (name, found)
+        # One match is no curve.
+        assert ("measured once" in page.text("#runs .chart-card figcaption")) == (name in ("level", "short"))
+    page.screenshot("run-in-words.png")
+
+
+def test_scores_of_other_rulesets_are_not_joined_and_runs_are_read_at_different_minutes(page, tmp_path):
+    for name, minutes in [("one", 1), ("two", 1.37)]:
+        write_run(tmp_path / "runs" / name, 30)
+        shutil.copy(ROOT / "configs/rulesets/savard.toml", tmp_path / "runs" / name / "rulesets/savard.toml")
+        found = [json.loads(metrics(generation)) for generation in range(30)]
+        for one in found:
+            one["elapsed_secs"] *= minutes
+            if one["generation"] % 10 == 5:
+                one["verdicts"] = {"savard": one["verdicts"]["bell"]}
+        (tmp_path / "runs" / name / "metrics.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in found))
+    page.open("runs/one/two?against=minutes")
+    scores = "#runs .chart-card:nth-child(1)"
+    page.wait_for(f"{scores} circle", 12)
+    assert page.run("return $$(`${arguments[0]} path.line`).map((one) => one.getAttribute('d') ?? '')", scores) == ["", ""]
+    assert "others each time: choose a ruleset to follow it" in page.text(f"{scores} .legend")
+    chart = page.find_element("css selector", "#runs .chart-card:nth-child(2) .chart")
+    page.run("arguments[0].scrollIntoView({ block: 'center' })", chart)
+    ActionChains(page).move_to_element_with_offset(chart, -60, 0).perform()
+    page.wait("return /^minutes [\\d.]+: one -?\\d.*, two -?\\d/.test($('#runs .chart-card:nth-child(2) .readout').textContent)")
+    # Beyond the end of a run nothing of it is read.
+    right = page.run("return arguments[0].clientWidth / 2", chart)
+    ActionChains(page).move_to_element_with_offset(chart, int(right) - 15, 0).perform()
+    page.wait("return /^minutes [\\d.]+: two -?\\d[^,]*$/.test($('#runs .chart-card:nth-child(2) .readout').textContent)")
+    page.choose("Ruleset", "savard")
+    page.wait("return $$(`${arguments[0]} path.line`).every((one) => one.getAttribute('d').split('L').length === 3)", scores)
 
 
 def test_an_empty_folder_says_how_to_fill_it(page):
@@ -250,7 +338,7 @@ def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path)
     (tmp_path / "runs/bad-config/config.toml").write_text('[network]\nblocks = "many"\n')
     (tmp_path / "runs/bad-config/result.json").write_text("{")
     other = tmp_path / "runs/other/config.toml"
-    other.write_text(other.read_text().replace("\nseed = 1 ", "\nseed = 7 "))
+    other.write_text(other.read_text().replace("\nseed = 1 ", "\nseed = 7 ").replace('max_considered_actions = "auto"', "max_considered_actions = { fixed = 12 }"))
     (tmp_path / "runs/stray").mkdir()
     (tmp_path / "runs/stray/metrics.jsonl").write_text(metrics(0))
     page.open("runs/sound/bad-line/bad-config/other")
@@ -264,13 +352,14 @@ def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path)
     assert [length for _, length in lines] == [10, 10, 12, 13] and len({color for color, _ in lines}) == 4
     assert page.run("return $('#fault').hidden")
     # All of them are listed, the damaged ones as such.
-    rows = page.run("return Object.fromEntries($$('#runs table.stacks tbody tr').map((row) => [row.querySelector('th').textContent, row.textContent]))")
+    rows = page.run("return Object.fromEntries($$('#runs [aria-label=\"All runs\"] tbody tr').map((row) => [row.querySelector('th').textContent, row.textContent]))")
     assert sorted(rows) == ["bad-config", "bad-line", "other", "sound", "unchosen"]
     assert [name for name in sorted(rows) if "damaged" in rows[name]] == ["bad-config", "bad-line"] and "finished" not in rows["bad-config"]
     assert rows["unchosen"].endswith("40.0 % [30.0, 50.0]13 of 814")
     # What is common to all scores is said once, and what is not of the settings.
     assert page.run("return $$('#runs p').filter((one) => one.textContent.startsWith('Scores: against alphabeta')).length") == 1
-    assert page.run("return $$('#runs [aria-label=\"Settings that differ\"] tbody tr').map((one) => one.textContent)") == ["seed117"]
+    assert page.run("return $$('#runs [aria-label=\"Settings that differ\"] tbody tr').map((one) => one.textContent)") == [
+        "seed117", "selfplay.search.mode.gumbel.max_considered_actionsautoautofixed 12"]
     assert "Not shown: stray." in page.text("#runs")
     page.screenshot("runs-damaged.png")
     page.find_element("link text", "unchosen").click()

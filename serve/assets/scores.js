@@ -1,0 +1,16 @@
+// The scores of matches: how they are told apart, put together and written.
+
+export const percent = (share) => (100 * share).toFixed(1);
+
+// The games of a match, and what it was played against.
+export const gamesOf = ({ wins, draws, losses }) => wins + draws + losses;
+export const kindOf = ({ opponent, simulations }) => `against ${opponent} with ${simulations} simulations`;
+
+// The mean of independent scores, with its interval, made of theirs.
+export function meanOf(verdicts) {
+  const score = verdicts.reduce((sum, verdict) => sum + verdict.score, 0) / verdicts.length;
+  const reach = (end) => Math.sqrt(verdicts.reduce((sum, verdict) => sum + (verdict[end] - verdict.score) ** 2, 0)) / verdicts.length;
+  return { score, lower: score - reach("lower"), upper: score + reach("upper") };
+}
+
+export const scoreText = ({ score, lower, upper }) => `${percent(score)} % [${percent(lower)}, ${percent(upper)}]`;
