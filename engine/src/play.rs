@@ -209,6 +209,15 @@ impl Rules {
         }
     }
 
+    /// Tells whether a dux that stands enclosed is judged at the end of each turn, however it came about.
+    #[inline]
+    pub(crate) fn encloses_by_position(&self) -> bool {
+        let dux = &self.ruleset.dux;
+        dux.enclosure_trigger == Trigger::Positional
+            && dux.capture == DuxCapture::Enclosure
+            && self.ruleset.capture.timing != Timing::Displacement
+    }
+
     /// Ends the turn: step 5 of the order of resolution, up to the ply cap. Repetition and a lack of legal
     /// actions need the history and are judged after it.
     #[inline(always)]
@@ -217,11 +226,7 @@ impl Rules {
         let mut made = *made;
         position.continuation = None;
         position.removed_this_turn = false;
-        if self.ruleset.dux.enclosure_trigger == Trigger::Positional
-            && self.ruleset.dux.capture == DuxCapture::Enclosure
-            && self.ruleset.capture.timing != Timing::Displacement
-            && position.phase == Phase::Movement
-        {
+        if self.encloses_by_position() && position.phase == Phase::Movement {
             for owner in [player.opponent(), player] {
                 if made.outcome.is_none() && self.is_dux_enclosed(position, owner) {
                     self.judge_enclosed_dux::<N>(position, owner, &mut made);

@@ -6,7 +6,7 @@ use crate::action::Action;
 use crate::capture::by_words;
 use crate::outcome::{EndReason, Outcome};
 use crate::player::Player;
-use crate::position::Position;
+use crate::position::{Phase, Position};
 use crate::rules::Rules;
 use crate::ruleset::{Eliminate, NoMove, QuietResult, Repetition};
 use crate::squares::SquareSet;
@@ -108,6 +108,49 @@ impl GameState {
     #[must_use]
     pub fn outcome(&self) -> Option<Outcome> {
         self.outcome
+    }
+
+    /// Returns why no game can be under way here, a sentence for each reason: it is over, a side has more pieces than it begins
+    /// with, or it has lost by what is missing. [`GameState::from_position`] accepts all of these but the first as they are.
+    #[must_use]
+    pub fn why_not_under_way(&self) -> Vec<String> {
+        let (rules, position, end) = (&self.rules, &self.position, &self.rules.ruleset().end);
+        let is_settled = position.phase() == Phase::Movement && !position.is_mid_turn();
+        let mut faults = Vec::new();
+        for player in Player::BOTH {
+            let hand = position.hand(player);
+            let men = position.men(player).len() as usize + usize::from(hand.men);
+            let duces = usize::from(position.dux(player).is_some()) + usize::from(hand.dux);
+            let most = [rules.men_at_start(player), rules.pieces_at_start(player) - rules.men_at_start(player)];
+            let mut say = |text: String| faults.push(format!("player {} {text}", player.number()));
+            if men > most[0] {
+                say(format!("has {men} men, but begins with {}", most[0]));
+            }
+            if duces > most[1] {
+                say("has a dux, but begins without one".to_owned());
+            }
+            if duces < most[1] && end.win_dux {
+                say("has no dux, and has lost by that".to_owned());
+            }
+            if end.win_dux && is_settled && rules.is_dux_enclosed(position, player) && rules.encloses_by_position() {
+                say("has an enclosed dux, and has lost by that".to_owned());
+            }
+            if is_settled && rules.is_eliminated(position, player) {
+                let what = if end.eliminate == Eliminate::AllPieces { "pieces" } else { "men" };
+                say(match rules.pieces_that_count(position, player) {
+                    0 => format!("has no {what}, and has lost by that"),
+                    count => format!("has {count} {what}, and has lost with {} or fewer", end.eliminate_at),
+                });
+            } else if men + duces == 0 {
+                say("has no pieces".to_owned());
+            }
+        }
+        if let (Some(outcome), true) = (self.outcome, faults.is_empty()) {
+            let result =
+                outcome.winner.map_or("a draw".to_owned(), |winner| format!("player {} has won", winner.number()));
+            faults.push(format!("the game is over here: {result}, {}", self.end_words().unwrap_or_default()));
+        }
+        faults
     }
 
     /// Returns why the game ended in words for people, such as `30 turns without a capture, 14 pieces to 10`; `None` while it goes on.

@@ -39,10 +39,9 @@ export class Analyse {
 
   // Shows the part: what an address names, or the game that is being played when there is none yet.
   async start(address, { played }) {
-    if (address.length && (!this.game || location.hash !== addressOf(this.game, this.at))) {
+    if (address.length && (!this.game || location.hash !== this.address)) {
       try {
-        const { record, at } = await readAddress(address);
-        await this.open(record, at);
+        await this.openLink(await readAddress(address));
       } catch (error) {
         if (!this.game) await this.openGame(played);
         throw new Error(`The link cannot be opened: ${error.message}`);
@@ -75,12 +74,13 @@ export class Analyse {
     this.backButton = button("Back to the game", () => this.goTo(Math.min(this.at, this.variations.shared(this.game)), this.variations.main));
     place.append(el("div", { class: "table" },
       el("div", { class: "board-side" },
-        this.top, this.board.element, this.bottom, this.status, this.review.here, this.words,
+        this.top, this.board.element, this.bottom,
+        el("div", { class: "told" }, this.status, this.words, this.review.here),
         el("div", { class: "row" }, this.stepper.element, button("Turn the board", () => { this.board.flip(); this.draw(); }), this.review.next, this.backButton),
         this.curve.element),
       el("div", { class: "panels" },
         el("section", { class: "card", "aria-label": "Analysis" },
-          ...this.judge.controls, this.notice, ...this.verdict.elements,
+          ...this.judge.controls, this.notice, el("div", { class: "found" }, this.verdict.elements),
           el("details", {}, this.settings, el("div", { class: "fields" }, ...this.judge.fields, this.shownField)), howToRead()),
         this.review.element,
         el("section", { class: "card", "aria-label": "Game" }, el("h2", {}, "Game"), this.gameField, this.moves, this.variations.element, this.rulesetField,
@@ -122,6 +122,18 @@ export class Analyse {
     return this.take(Game.open(record), at);
   }
 
+  // Opens a game with its variations, and the state of one of these lines.
+  async openLink({ record, at, shown, variations }) {
+    await this.open(record, shown ? variations[shown - 1].from : at);
+    const { main } = this.variations;
+    const lines = [main];
+    for (const { from, actions } of variations) {
+      lines.push(await this.variations.follow(main, from, actions));
+      if (main !== this.variations.main) return;
+    }
+    this.goTo(at, lines[shown]);
+  }
+
   // Takes over a game of the page.
   async openGame(game) {
     return this.open(game.record(), game.actions.length);
@@ -141,7 +153,10 @@ export class Analyse {
   // Shows a state of the game, or of another line.
   goTo(at, game = this.game) {
     const next = Math.max(0, Math.min(at, game.actions.length));
-    if (next === this.at && game === this.game) return this.draw();
+    if (next === this.at && game === this.game) {
+      this.draw();
+      return this.showAddress();
+    }
     Object.assign(this, { game, at: next, chooser: null, asked: [] });
     this.judge.leave();
     this.draw();
@@ -153,8 +168,10 @@ export class Analyse {
   // Lets the address hold what is shown, once one stays there: browsers refuse to change it too often.
   showAddress() {
     clearTimeout(this.naming);
-    this.naming = setTimeout(() => { if (!this.place.hidden) history.replaceState(null, "", addressOf(this.game, this.at)); }, NAMED);
+    this.naming = setTimeout(() => { if (!this.place.hidden) history.replaceState(null, "", this.address); }, NAMED);
   }
+
+  get address() { return addressOf(this.game, this.at, this.variations.lines); }
 
   // Learns what is legal here, so that other actions can be tried.
   async prepare() {
@@ -198,18 +215,8 @@ export class Analyse {
   // Shows actions that go on from a state of a line, as a variation, after the first of them.
   async showLine(line, at, actions) {
     const { main } = this.variations;
-    let shown = line;
-    let count = 0;
-    // What has been tried already is gone through.
-    for (let known; count < actions.length && (known = this.variations.find(shown, at + count, actions[count])); count++) shown = known;
-    if (count < actions.length) {
-      const branch = await shown.branch(at + count);
-      for (const text of actions.slice(count)) await branch.play(text);
-      if (main !== this.variations.main) return;
-      this.variations.add(branch, shown);
-      shown = branch;
-    }
-    this.goTo(at + 1, shown);
+    const shown = await this.variations.follow(line, at, actions);
+    if (main === this.variations.main) this.goTo(at + 1, shown);
   }
 
   // Lets the players of Play go on from here.
@@ -270,7 +277,7 @@ export class Analyse {
     this.words.replaceChildren(...words.map(({ text }) => button(text, () => attempt(() => this.tryAction(text)))));
     this.backButton.hidden = !isVariation;
     this.stepper.draw();
-    this.position.show(game, at);
+    this.position.show(game, at, this.variations.lines);
     this.variations.draw(game, at);
     this.drawFound();
   }
@@ -301,8 +308,10 @@ const shortName = (agent) => agent.replace(/ \[kernel=[^\]]*\]$/, "");
 function howToRead() {
   return el("details", {}, el("summary", {}, "How to read this"),
     el("ul", {},
+      el("li", {}, "Actions are counted from the first one on: in the list, on the curve, beside losses and in links. A turn may have several."),
       el("li", {}, "c1-c2 is a move, c1-c2xd2 one that takes what stood on d2, @h7 puts a man on h7, D@h7 the dux."),
       el("li", {}, "Points: what the player to act can expect, of 100. A win is 100, a draw 50. Those of a state are the mean of all that was tried in it, so its best action may have more. The program’s analysis and game records have the same as a value from −1 for a loss to 1 for a win."),
+      el("li", {}, "Then: what the search expects to follow the action."),
       el("li", {}, "Prior: how probable the network finds the action before it searches."),
       el("li", {}, "Visits: how often the search tried the action; share: of all its tries. With PUCT the most visited action is the best one found. With Gumbel the visits follow a schedule that halves their number."),
       el("li", {}, "Improved policy (Gumbel): what a network in training learns from. It stretches small differences of points."),

@@ -242,7 +242,7 @@ export class ValueCurve {
     this.bands = el("span", {}, swatch("win", "player 1 wins"), swatch("draw", "draw"), swatch("loss", "player 2 wins"));
     this.markText = el("span", {}, swatch("lost player1", "lost by player 1"), swatch("lost player2", "lost by player 2"));
     this.element = el("figure", { class: "curve-figure" }, this.drawing,
-      el("figcaption", { class: "soft" }, el("span", {}, swatch("score", "player 1’s expected points of 100")), this.bands, this.markText));
+      el("figcaption", { class: "soft" }, el("span", {}, swatch("score", "player 1’s expected points of 100, by actions")), this.bands, this.markText));
     new ResizeObserver(() => this.draw()).observe(this.drawing);
   }
 

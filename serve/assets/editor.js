@@ -1,12 +1,15 @@
-// The editor of a ruleset: a field for each parameter, made from the program's table, and checked by the program as one types.
+// The editor of a ruleset: a field for each parameter, made from the program's table, and checked by the program as one types. What has
+// been changed is kept in the browser.
 
 import { ask, rulesOf } from "/app/api.js";
 import { arrayField } from "/app/arrayfield.js";
 import { Board } from "/app/board.js";
 import { attempt, button, download, el, say, showText, sureButton } from "/app/dom.js";
-import { buttonsTo, inWords, labelOf, listed } from "/app/faults.js";
+import { draftOf, keepDraft } from "/app/drafts.js";
+import { buttonsTo, inWords, labelOf } from "/app/faults.js";
 import { readPieces } from "/app/game.js";
 import { add, freeId, hasOwn, isOwn, rulesInWords } from "/app/shelf.js";
+import { changeOf } from "/app/values.js";
 
 const TEXTS = [
   ["id", "Name in commands and files", "lower-case letters, digits and hyphens"],
@@ -27,17 +30,15 @@ export class Editor {
     this.done = done;
     this.play = play;
     this.element = el("section", { class: "editor", "aria-label": "Change a ruleset", hidden: true });
-    addEventListener("beforeunload", (event) => { if (this.isChanged) event.preventDefault(); });
   }
 
-  // Tells whether there are changes that would be lost.
-  get isChanged() {
-    return !this.element.hidden && this.written() !== this.first;
-  }
+  get isOpen() { return !this.element.hidden; }
 
-  // All that stands in the fields.
-  written() {
-    return JSON.stringify([...this.fields.values()].map(({ read }) => read()));
+  // The texts, and the values that are not those of the ruleset with which it began.
+  get texts() { return Object.fromEntries(TEXTS.map(([name]) => [name, this.read(name)])); }
+  get values() {
+    const changed = [...this.fields].filter(([, { begun, read }]) => begun !== undefined && JSON.stringify(read()) !== begun);
+    return Object.fromEntries(changed.map(([name, { read }]) => [name, read()]));
   }
 
   close() {
@@ -47,38 +48,49 @@ export class Editor {
 
   // Begins with a ruleset; `table` holds every parameter.
   async open(about, table) {
+    const draft = draftOf(about.key);
+    // What was changed before is told as a change of what it was then.
+    this.origin = isOwn(about) && about.base ? await rulesOf(about.base) : about;
     this.begun = about;
     this.table = table;
     this.text = null;
     const id = isOwn(about) ? about.id : freeId(`my-${about.id}`);
     // What is changed is not what its source says.
-    const changed = { name: `${about.name || about.id}, changed`, summary: `Changed: ${about.summary}`, source: `changed from ${about.id}, ${about.source}` };
+    const changed = { name: `${about.name || about.id}, changed`, summary: changeOf(this.origin, table, (name) => about.parameters[name].value), source: `changed from ${about.id}, ${about.source}` };
     const texts = { id, name: about.name, summary: about.summary, source: about.source, ...(isOwn(about) ? {} : changed) };
+    this.first = JSON.stringify(texts);
+    Object.assign(texts, draft?.texts);
+    const values = { ...Object.fromEntries(table.map(({ name }) => [name, about.parameters[name].value])), ...draft?.values };
     this.fields = new Map();
-    const parts = TEXTS.map(([name, label, hint]) => this.field(name, label, label, hint, textInput(texts[name])));
+    const parts = TEXTS.map(([name, label, hint]) => this.field(name, label, label, hint, textInput(texts[name], name === "summary")));
     const groups = Map.groupBy(table, ({ name }) => name.split(".")[0]);
     this.groups = [...groups].map(([group, parameters]) => el("fieldset", { class: "card" }, el("legend", {}, HEADINGS[group] ?? group),
-      el("div", { class: "fields" }, parameters.map((parameter) => this.parameter(parameter, about.parameters[parameter.name].value)))));
+      el("div", { class: "fields" }, parameters.map((parameter) => this.parameter(parameter, values[parameter.name])))));
     this.idle = el("p", { class: "soft" });
-    this.first = this.written();
     this.verdict = el("p", { class: "verdict", role: "status" });
     this.toMend = el("p", { class: "row" });
+    this.kept = el("p", { class: "soft" }, "Your changes are kept in this browser, also when the page is left or loaded again.");
+    this.dropButton = sureButton("Throw away", "Throw the changes away for good?", () => true, () => this.finish(null));
     this.board = new Board();
     this.words = el("div", { class: "prose" });
     this.before = el("p", { class: "fault", hidden: true });
     this.preview = el("div", { class: "card preview" }, this.before, this.board.element, this.words);
     const act = (text, work, attributes) => button(text, () => attempt(work), attributes);
     this.ready = [
-      act("Play it", async () => this.play(await this.keep()), { class: "main" }),
-      act("Keep it here", async () => this.done(await this.keep())),
+      act("Play it", async () => { const about = await this.keep(); this.finish(about); this.play(about); }, { class: "main" }),
+      act("Keep it here", async () => this.finish(await this.keep())),
       act("Save as a file", () => download(`${this.read("id")}.toml`, this.text)),
     ];
     this.element.replaceChildren(
-      el("div", { class: "card ready" }, el("div", {}, this.verdict, this.toMend), el("div", { class: "row" }, this.ready, sureButton("Leave it", "Leave it and lose the changes?", () => this.isChanged, () => this.done(null)))),
-      el("div", {}, el("fieldset", { class: "card" }, el("legend", {}, `A ruleset that begins as ${about.id}`), el("div", { class: "fields" }, parts)), this.groups, this.idle),
+      el("div", { class: "card ready" }, el("div", {}, this.verdict, this.toMend),
+        el("div", { class: "row" }, this.ready, button("Leave it", () => this.done(null)), this.dropButton)),
+      el("div", {}, el("fieldset", { class: "card" }, el("legend", {}, `A ruleset that begins as ${about.id}`), this.kept, el("div", { class: "fields" }, parts)), this.groups, this.idle),
       this.preview);
     this.element.hidden = false;
+    this.described = null;
     await this.check();
+    // The description follows the changes until somebody writes another one.
+    this.described = this.describe();
     this.fields.get("id").input.focus();
   }
 
@@ -88,9 +100,18 @@ export class Editor {
     return about;
   }
 
+  // Ends with the ruleset that was made, or null: the changes are kept no longer.
+  finish(about) {
+    const { key } = this.begun;
+    this.close();
+    keepDraft(key, null);
+    this.done(about);
+  }
+
+  // The field of a parameter; what stands in it may have been changed before.
   parameter(parameter, value) {
-    const made = inputOf(parameter, value);
-    return this.field(parameter.name, labelOf(parameter), parameter.meaning, parameter.name, { ...made, begun: JSON.stringify(made.read()) });
+    const begun = JSON.stringify(inputOf(parameter, this.begun.parameters[parameter.name].value).read());
+    return this.field(parameter.name, labelOf(parameter), parameter.meaning, parameter.name, { ...inputOf(parameter, value), begun });
   }
 
   // A field with what it is called in a sentence, above it and in files, and the place where its faults stand.
@@ -113,6 +134,20 @@ export class Editor {
     return this.fields.get(name).read();
   }
 
+  // Says how the rules that stand there differ from those that were changed, but for what has no effect.
+  describe() {
+    return changeOf(this.origin, this.table.filter(({ name }) => !this.fields.get(name).element.hidden), (name) => this.read(name));
+  }
+
+  // Lets the description follow the changes; returns whether it is another one.
+  followChanges() {
+    const { input } = this.fields.get("summary");
+    const described = this.describe();
+    if (input.value !== this.described || described === this.described) return false;
+    input.value = this.described = described;
+    return true;
+  }
+
   // Makes what another board or another beginning needs from what stands there.
   adapt() {
     const [array, men, dux] = ["setup.array", "placement.men", "placement.dux"].map((name) => this.fields.get(name));
@@ -129,9 +164,11 @@ export class Editor {
   async check() {
     const { begun, table } = this;
     this.adapt();
-    const changed = [...this.fields].filter(([, { begun: before, read }]) => before !== undefined && JSON.stringify(read()) !== before);
-    const values = Object.fromEntries(changed.map(([name, { read }]) => [name, read()]));
-    const texts = Object.fromEntries(TEXTS.map(([name]) => [name, this.read(name)]));
+    this.followChanges();
+    const { values, texts } = this;
+    const isChanged = Object.keys(values).length > 0 || JSON.stringify(texts) !== this.first;
+    keepDraft(begun.key, isChanged ? { id: begun.id, texts, values } : null);
+    this.kept.hidden = this.dropButton.hidden = !isChanged;
     const asked = this.asked = {};
     const { text, faults, notes, idle } = await ask("/api/rules/edit", { ruleset: begun.key, ...texts, values });
     if (asked !== this.asked || begun !== this.begun) return;
@@ -146,11 +183,14 @@ export class Editor {
       fault.classList.toggle("soft", !wrong.length);
       element.hidden = idle.includes(name) && !fault.textContent;
     }
+    // What has an effect now is told too.
+    if (this.followChanges()) return this.check();
     for (const group of this.groups) group.hidden = [...group.querySelectorAll(".field")].every(({ hidden }) => hidden);
     const hidden = [...this.fields.values()].filter(({ element }) => element.hidden).length;
     showText(this.idle, hidden ? `${hidden} settings are not shown: with these rules they change nothing.` : "");
     for (const one of this.ready) one.disabled = text === null;
-    const count = changed.length ? `Changed: ${listed(changed.filter(([name]) => !idle.includes(name)).map(([name]) => this.fields.get(name).label))}` : `Its rules are those of ${begun.id}`;
+    const labels = Object.keys(values).filter((name) => !idle.includes(name)).map((name) => this.fields.get(name).label);
+    const count = Object.keys(values).length ? `Changed: ${labels.join("; ")}` : `Its rules are those of ${begun.id}`;
     const toMend = [...new Set(faults.map(({ field }) => this.fields.get(field)))];
     this.verdict.textContent = text !== null ? `It can be played. ${count}.` : "It cannot be played yet. What is wrong stands at:";
     this.toMend.replaceChildren(...buttonsTo(toMend));
@@ -164,8 +204,9 @@ export class Editor {
   }
 }
 
-function textInput(value) {
-  const input = el("input", { type: "text", spellcheck: "false", value });
+function textInput(value, isLong) {
+  const input = el(isLong ? "textarea" : "input", { type: isLong ? null : "text", spellcheck: "false", rows: 1 });
+  input.value = value;
   return { input, read: () => input.value.trim() };
 }
 

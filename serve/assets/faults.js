@@ -2,9 +2,6 @@
 
 import { button } from "/app/dom.js";
 
-// How many are named one by one.
-const NAMED_MAX = 3;
-
 // Returns how a parameter is called in a sentence.
 export const labelOf = ({ meaning }) => meaning.split(/[,;:]/)[0];
 
@@ -22,14 +19,8 @@ export function inWords(sentence, table, own) {
   });
 }
 
-// Names the first of some labels, and counts the rest.
-export function listed(labels) {
-  const rest = labels.length - NAMED_MAX;
-  return `${labels.slice(0, NAMED_MAX).join("; ")}${rest > 0 ? `; and ${rest} more` : ""}`;
-}
-
 // Returns buttons that lead to fields, each { label, input }.
 export const buttonsTo = (fields) => fields.map(({ label, input }) => button(label, () => {
   input.scrollIntoView({ block: "center" });
-  (input.matches("input, select") ? input : input.querySelector("input, button, textarea")).focus({ preventScroll: true });
+  (input.matches("input, select, textarea") ? input : input.querySelector("input, button, textarea")).focus({ preventScroll: true });
 }, { class: "plain" }));

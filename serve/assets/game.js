@@ -129,12 +129,13 @@ export class Game {
     this.isTimedOut = false;
   }
 
-  // Returns a copy that goes on from where `count` actions have been played.
-  async branch(count) {
-    const { legal } = await ask("/api/game", { ...this.request(count), from: count });
-    const branch = Object.assign(new Game(), this, this.request(count));
+  // Returns a copy that goes on by `more` actions from where `count` actions have been played.
+  async branch(count, more = []) {
+    const request = { ...this.request(count), actions: [...this.actions.slice(0, count), ...more] };
+    const { states, legal } = await ask("/api/game", { ...request, from: count });
+    const branch = Object.assign(new Game(), this, request);
     branch.opening = Math.min(count, this.opening);
-    branch.states = this.states.slice(0, count + 1);
+    branch.states = [...this.states.slice(0, count + 1), ...states.slice(1)];
     branch.values = this.values.slice(0, count);
     branch.efforts = this.efforts.slice(0, count);
     branch.legal = legal.map(readAction);

@@ -23,6 +23,14 @@ const make = {
   studies: () => new Studies(place("studies"), (records, index) => openInAnalysis(records, index)),
 };
 
+// What may follow the name of a part in an address, of those that do not look at all of it: how many names, then what behind a
+// question mark; and that in words.
+const REST = {
+  play: [0, "", "Play has one address alone. A link to a game begins with #analyse and is in “Position” beside the board."],
+  rulesets: [2, "change", "An address names one ruleset, or two side by side."],
+  studies: [2, "", "An address names a study, and a ruleset of it or another part of its report."],
+};
+
 // Makes Play and its first game, once; what fails is tried again the next time.
 function play() {
   beginning ??= (async () => {
@@ -76,6 +84,9 @@ async function show(isGoing) {
     if (fault) throw fault;
     if (wanted === "play" && location.hash) history.replaceState(null, "", "#play");
     if (name && name !== wanted) throw new Error(`There is no part ${name} of this page. Choose one above.`);
+    const [most, known, how] = REST[wanted] ?? [Infinity, view];
+    const unknown = [...rest.slice(most), ...(view && view !== known ? [`?${view}`] : [])].join("/");
+    if (unknown) throw new Error(`“${unknown}” in the address says nothing here. ${how}`);
   });
 }
 
@@ -108,6 +119,8 @@ function openInAnalysis(games, index, isToJudge = false) {
   });
 }
 
+// Each part is shown from its top, or where its address says.
+history.scrollRestoration = "manual";
 addEventListener("hashchange", () => show(true));
 // The address names a part of the page, which the link must not change.
 document.querySelector(".skip").addEventListener("click", (event) => {

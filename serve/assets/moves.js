@@ -18,7 +18,8 @@ export function drawSide(place, player, name, game, at, { isThinking = false, ti
     el("span", { class: `token player${player}`, "aria-hidden": "true" }),
     el("strong", {}, `Player ${player}`),
     el("span", { class: "name" }, name),
-    isToAct ? el("span", { class: "badge" }, isThinking ? "thinking" : "to act") : "",
+    // It has its place always, so that nothing moves from turn to turn.
+    el("span", { class: `badge${isToAct ? "" : " away"}` }, isToAct && isThinking ? "thinking" : "to act"),
     el("span", { class: "count" }, counts.join(", ")),
     time ? el("span", { class: "time", role: "timer", "aria-label": `Player ${player} has ${time} left` }, time) : "");
 }
@@ -26,17 +27,18 @@ export function drawSide(place, player, name, game, at, { isThinking = false, ti
 // The action at which each list stands.
 const scrolledTo = new WeakMap();
 
-// Lists the actions, turn by turn, each a button that shows the state after it. `marks` may have a sign for an action.
+// Lists the actions, turn by turn with the number of the first of each, all buttons that show the state after them. `marks` may have a
+// sign for an action.
 export function drawMoves(list, game, at, goTo, marks = new Map()) {
   const turns = [];
   game.actions.forEach((_, index) => {
     const player = game.states[index].to_act;
     const isNew = !turns.length || game.states[index].turns !== game.states[index - 1]?.turns || turns.at(-1).player !== player;
-    if (isNew) turns.push({ player, number: game.states[index].turns + 1, actions: [] });
+    if (isNew) turns.push({ player, actions: [] });
     turns.at(-1).actions.push(index);
   });
-  replaceButtons(list, turns.map(({ player, number, actions }) => el("li", { class: `player${player}` },
-    el("span", { class: "number" }, number),
+  replaceButtons(list, turns.map(({ player, actions }) => el("li", { class: `player${player}` },
+    el("span", { class: "number", title: "number of the action" }, actions[0] + 1),
     actions.map((index) => button(`${game.describe(index)}${marks.get(index) ?? ""}`, () => goTo(index + 1), { "aria-current": index + 1 === at ? "true" : null })))));
   // Only the list scrolls, never the page. A hidden one does so when it is shown.
   const current = list.querySelector("[aria-current]");

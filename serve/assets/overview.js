@@ -1,7 +1,7 @@
 // The table of all rulesets, by which one finds the one that is meant.
 
 import { rulesOf } from "/app/api.js";
-import { button, el } from "/app/dom.js";
+import { button, el, select } from "/app/dom.js";
 import { addressOf, shelf } from "/app/shelf.js";
 
 const HEADS = ["Ruleset", "Board", "Men", "Dux", "Source", "Capture", "Verdict", "Drawn"];
@@ -13,14 +13,22 @@ export async function overview() {
   const judge = offered.find(({ found }) => found)?.found.agent;
   const body = el("tbody", {}, [...mine, ...offered].map(row));
   const heads = HEADS.map((head, at) => el("th", { scope: "col", class: isText(at) ? "text" : null }, button(head, () => sort(body, heads[at], at), { class: "plain", title: "sort" })));
-  return el("div", {},
+  // A phone has no room for heads.
+  const rows = [...body.children];
+  const orders = HEADS.flatMap((head, at) => ["rising", "falling"].map((how) => [`${at} ${how}`, `${head}, ${how}`]));
+  const byField = select("Sort by", [["", "your own first, then the program’s"], ...orders], "", (order) => {
+    const [at, how] = order.split(" ");
+    if (order) sort(body, heads[at], Number(at), how === "falling");
+    else body.append(...rows);
+  });
+  byField.classList.add("sorter");
+  return el("div", {}, byField,
     el("table", { class: "stacks" }, el("thead", {}, el("tr", {}, heads)), body),
     judge ? el("p", { class: "soft" }, `Men are those of one side. Verdict and draws are what the study in the program found with the player ${judge} on both sides; each ruleset shows the other players’ too. Balanced: the first player’s score is shown to be near 50 %, and pieces are captured. Even with this player: near 50 %, but few captures, or not so with the others. Unresolved: the games show neither.`) : null);
 }
 
 // Sorts the rows by a column; a second time the other way round.
-function sort(body, head, at) {
-  const isDown = head.ariaSort === "ascending";
+function sort(body, head, at, isDown = head.ariaSort === "ascending") {
   const compare = (one, other) => one.children[at].textContent.localeCompare(other.children[at].textContent, "en", { numeric: true });
   body.append(...[...body.children].sort((one, other) => (isDown ? compare(other, one) : compare(one, other))));
   for (const other of head.parentNode.children) other.ariaSort = null;

@@ -389,9 +389,9 @@ export class Play {
   drawChoices(canAct) {
     const buttons = canAct ? choiceButtons(this.chooser, this.openChoices ?? [],
       (text) => attempt(() => this.playAction(text)), (piece) => { Object.assign(this.chooser, { piece, refused: null }); this.draw(); }) : [];
-    if (canAct && this.game.last.phase === "placement") {
+    if (this.game.toAct && this.game.last.phase === "placement" && this.players.hasHuman) {
       const placer = this.begin.levels.find(({ agent }) => agent.includes("sims=16")).agent;
-      buttons.push(button("Place the rest for me", () => this.place(placer)), button("Place the rest at random", () => this.place("random")));
+      buttons.push(...[["for me", placer], ["at random", "random"]].map(([how, agent]) => button(`Place the rest ${how}`, () => this.place(agent), { disabled: !canAct })));
     }
     if (this.game.isOver && this.game.actions.length) buttons.push(button("What went wrong?", () => this.analyse(this.game, 0, true), { class: "main" }));
     replaceButtons(this.choices, buttons);

@@ -104,7 +104,7 @@ export class Review {
 
   // Tells a loss: the action, a button unless it is shown, what it lost, what was better, and what it allowed.
   tell(game, { at, player, loss, sign, better, answer }, isShown = false) {
-    const action = `${game.states[at].turns + 1}. ${game.describe(at)} ${sign}`;
+    const action = `${at + 1}. ${game.describe(at)} ${sign}`;
     const line = (from, actions) => button(actions.join(" "), () => this.showLine(from, actions), { class: "plain", title: "show it on the board" });
     return [token(player), isShown ? el("strong", {}, action) : button(action, () => this.goTo(at), { class: "plain" }),
       ` Player ${player} lost ${pointsText(loss)} points. Better: `, line(at, better), ...(answer.length ? [" It allows: ", line(at + 1, answer)] : [])];
@@ -124,7 +124,8 @@ export class Review {
     this.next.hidden = !this.wanted.length;
     this.next.textContent = people.length === 1 ? "Your next loss" : "Next loss";
     const here = isMain && this.losses.find((one) => one.at === at);
-    this.here.hidden = !here;
+    // Its place is kept where there is nothing to tell, so that nothing moves from state to state.
+    this.here.hidden = !isShown;
     replaceButtons(this.here, here ? this.tell(game, here, true).map((part) => (typeof part === "string" ? el("span", {}, part) : part)) : []);
     if (!isShown) return;
     this.title.textContent = `What went wrong${isWhole ? "" : ", so far"}`;

@@ -4,10 +4,12 @@ import { ask, rulesOf } from "/app/api.js";
 import { Board } from "/app/board.js";
 import { captureFigures } from "/app/captures.js";
 import { attempt, button, download, el, say, showText, sureButton } from "/app/dom.js";
+import { draftOf, drafts, keepDraft } from "/app/drafts.js";
 import { Editor } from "/app/editor.js";
 import { readPieces } from "/app/game.js";
 import { overview } from "/app/overview.js";
 import { add, addressOf, chooseRuleset, isOwn, keyOf, remove, rulesInWords, rulesetField } from "/app/shelf.js";
+import { textOf, valueOf } from "/app/values.js";
 
 const NONE = "";
 // What stands before a source in ruleset files.
@@ -26,33 +28,37 @@ export class Rulesets {
     this.fairness = el("p", {});
     this.otherField = rulesetField("Beside it", (key) => this.choose(key), [[NONE, "no other ruleset"]]);
     this.editor = new Editor((about) => this.edited(about), (about) => this.play(about));
+    this.editButton = button("", () => { location.hash = this.addressTo("?change"); });
+    this.begun = el("p", { class: "row" }, "Changes of it that you have begun are kept in this browser.",
+      sureButton("Throw them away", "Throw them away for good?", () => true, () => { keepDraft(this.about.key, null); this.drawBegun(); }));
     this.removeButton = sureButton("Remove", "Remove it for good?", () => true, () => this.remove());
     this.one = el("div", { class: "card" },
       el("p", {}, el("a", { href: "#rulesets" }, "All rulesets")), this.title, this.fairness,
       el("div", { class: "row" },
         button("Play it", () => this.play(this.about), { class: "main" }),
-        button("Change it", () => attempt(() => this.edit())),
-        button("Save as a file", () => download(`${this.about.id}.toml`, this.about.text)), this.removeButton),
+        this.editButton,
+        button("Save as a file", () => download(`${this.about.id}.toml`, this.about.text)), this.removeButton), this.begun,
       el("div", { class: "fields" }, this.otherField));
     const files = el("input", { type: "file", accept: ".toml", multiple: true, class: "unseen", onchange: () => attempt(() => this.addFiles(files)) });
+    this.allBegun = el("p", {});
     this.all = el("div", { class: "card" }, el("h2", {}, "Rulesets"),
       el("p", {}, "Reconstructions of Latrunculi. Choose one to read its rules, to play it, to change it, or to set another beside it."),
-      el("div", { class: "row" }, button("Add files of your own", () => files.click()), files));
+      el("div", { class: "row" }, button("Add files of your own", () => files.click()), files), this.allBegun);
     this.shown = el("div", {});
     place.append(this.all, this.one, this.editor.element, this.shown);
   }
 
-  // Shows the part; `names` are the rulesets of the address, none for the table of all. What was changed in the editor stays there.
-  async start(names) {
-    if (this.editor.isChanged) {
-      const { id } = this.about;
-      this.address();
-      if (names.length && names[0] !== id) throw new Error(`You are changing ${id}: keep your changes or leave them, then choose another ruleset.`);
-      return;
-    }
+  // Shows the part; `names` are the rulesets of the address, none for the table of all, and `view` may say that the first one is to be
+  // changed.
+  async start(names, { view }) {
+    const isToChange = view.has("change");
+    // Of several addresses the last one is shown.
+    const asked = this.asked = {};
     const found = await Promise.allSettled(names.slice(0, 2).map((name) => rulesOf(keyOf(name))));
+    if (asked !== this.asked) return;
     const [about = null, other = null] = found.map(({ value }) => value).filter(Boolean);
-    if (!about || about !== this.about || other !== this.other) await this.show(about, other);
+    if (!about || about !== this.about || other !== this.other || isToChange !== this.editor.isOpen) await this.show(about, other, isToChange);
+    this.address();
     const failed = found.findIndex(({ reason }) => reason);
     if (failed < 0) return;
     const { message } = found[failed].reason;
@@ -66,16 +72,20 @@ export class Rulesets {
     attempt(async () => this.show(this.about, key ? await rulesOf(key) : null));
   }
 
-  address() {
-    const names = [this.about, this.other].filter(Boolean).map(addressOf);
-    history.replaceState(null, "", ["#rulesets", ...names].join("/"));
+  address(isToChange = this.editor.isOpen) {
+    history.replaceState(null, "", this.addressTo(isToChange ? "?change" : ""));
   }
 
-  // Shows a ruleset, or two; without one, the table of all.
-  async show(about, other = null) {
+  addressTo(view) {
+    return ["#rulesets", ...[this.about, this.other].filter(Boolean).map(addressOf)].join("/") + view;
+  }
+
+  // Shows a ruleset, or two, or the editor of the first; without one, the table of all.
+  async show(about, other = null, isToChange = false) {
     [this.about, this.other] = [about, other];
-    this.address();
     this.editor.close();
+    this.address(isToChange);
+    this.drawBegun();
     this.all.hidden = about !== null;
     this.one.hidden = about === null;
     const isStill = () => this.about === about && this.other === other;
@@ -91,6 +101,7 @@ export class Rulesets {
     this.removeButton.hidden = !isOwn(about);
     const parameters = await parameterTable();
     if (!isStill()) return;
+    if (isToChange) return this.edit(parameters);
     this.shown.replaceChildren(...(other ? beside(about, other, parameters) : alone(about, parameters)));
     const captures = this.shown.querySelector(".captures");
     if (captures) {
@@ -99,8 +110,18 @@ export class Rulesets {
     }
   }
 
-  async edit() {
-    await this.editor.open(this.about, await parameterTable());
+  // Says which changes have been begun.
+  drawBegun() {
+    const isBegun = this.about !== null && draftOf(this.about.key) !== null;
+    this.begun.hidden = !isBegun;
+    this.editButton.textContent = isBegun ? "Go on changing it" : "Change it";
+    const links = drafts().map(({ key, id }) => [" ", el("a", { href: `#rulesets/${addressOf({ key, id })}?change` }, id)]);
+    this.allBegun.hidden = !links.length;
+    this.allBegun.replaceChildren("Changes that you have begun, kept in this browser:", ...links.flat());
+  }
+
+  async edit(table) {
+    await this.editor.open(this.about, table);
     // The ruleset is played and saved there as it is now.
     this.one.hidden = true;
     this.shown.replaceChildren();
@@ -129,8 +150,9 @@ export class Rulesets {
   }
 
   remove() {
-    const { id } = this.about;
+    const { id, key } = this.about;
     remove(id);
+    keepDraft(key, null);
     attempt(() => this.show(null));
     say(`${id} removed`);
   }
@@ -223,21 +245,5 @@ function findings({ studies }) {
     el("div", { class: "wide" }, el("table", {},
       el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
       el("tbody", {}, rows(found)))),
-    el("p", { class: "soft" }, "The same player plays both sides. 50 % is a fair game; the range is the 95 % interval. ", el("a", { href: `#studies/${encodeURIComponent(study)}` }, "The whole study"))));
-}
-
-// Writes a value as files have it.
-function textOf(value) {
-  if (value === null || (Array.isArray(value) && !value.length)) return "none";
-  if (typeof value === "boolean") return value ? "yes" : "no";
-  return Array.isArray(value) ? [...value].sort().join(", ") : String(value);
-}
-
-// Writes a value in words, with its name in files where it has one. A drawn board keeps its lines.
-function valueOf({ names, words }, value) {
-  const text = textOf(value);
-  if (text.includes("\n")) return el("pre", {}, text);
-  if (!names || !text || (Array.isArray(value) && !value.length)) return text;
-  const said = (Array.isArray(value) ? [...value].sort() : [text]).map((name) => words[names.indexOf(String(name))]);
-  return el("span", {}, said.join(", "), " ", el("code", { class: "soft" }, text));
+    el("p", { class: "soft" }, "The same player plays both sides. 50 % is a fair game; the range is the 95 % interval. ", el("a", { href: `#studies/${[study, found[0].ruleset].map(encodeURIComponent).join("/")}` }, "The whole study"))));
 }

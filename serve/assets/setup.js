@@ -1,8 +1,8 @@
-// Setting up a position: by hand, or from its one line.
+// Setting up a position: by hand, or from its one line. The program says at once why no game can go on from it.
 
 import { ask, rulesOf } from "/app/api.js";
 import { Board } from "/app/board.js";
-import { button, el, select } from "/app/dom.js";
+import { button, el, replaceButtons, select } from "/app/dom.js";
 import { readPieces, writeRows } from "/app/game.js";
 import { PieceTools } from "/app/pieces.js";
 
@@ -13,15 +13,16 @@ export class Setup {
     this.board = new Board((name) => this.press(name));
     this.tools = new PieceTools(() => this.draw(false));
     this.toAct = select("To act", [["1", "Player 1"], ["2", "Player 2"]], "1", () => this.draw());
-    this.line = el("input", { type: "text", spellcheck: "false", "aria-label": "The position as one line", onchange: () => this.read() });
-    this.fault = el("p", { class: "fault", role: "alert", hidden: true });
+    this.line = el("input", { type: "text", spellcheck: "false", "aria-label": "The position as one line", oninput: () => this.read() });
+    this.faults = el("ul", { class: "fault", role: "alert", "aria-label": "Why no game goes on from this position" });
+    this.mainButton = button(words, () => this.done(), { class: "main" });
     this.dialog = el("dialog", { class: "setup", "aria-label": "Set up a position" },
       el("h2", {}, "Set up a position"),
       this.tools.element, this.board.element,
       el("div", { class: "row" }, this.toAct, button("Empty the board", () => this.clear())),
       el("label", { class: "field" }, el("span", {}, "Or paste a position: rows from the top, numbers for empty squares, then who is to act"), this.line),
-      this.fault,
-      el("div", { class: "row" }, button(words, () => this.done(), { class: "main" }), button("Cancel", () => this.dialog.close())));
+      this.faults,
+      el("div", { class: "row" }, this.mainButton, button("Cancel", () => this.dialog.close())));
     document.body.append(this.dialog);
   }
 
@@ -36,18 +37,19 @@ export class Setup {
   }
 
   setLine(line) {
-    const [, toAct, ...rest] = line.split(" ");
+    const [, toAct, ...rest] = line.trim().split(/\s+/);
     this.pieces = readPieces(line);
     this.toAct.querySelector("select").value = toAct === "2" ? "2" : "1";
     // What is still to be placed stays so, whatever stands on the board.
     this.rest = rest[1]?.startsWith("place:") ? rest : [];
-    this.line.value = line;
+    if (this.line.value !== line) this.line.value = line;
     this.draw(false);
   }
 
   read() {
-    const line = this.line.value.trim();
-    if (line.split(" ")[0].split("/").length === this.about.ranks) this.setLine(line);
+    const line = this.line.value;
+    if (line.trim().split(" ")[0].split("/").length === this.about.ranks) this.setLine(line);
+    else this.check();
   }
 
   clear() {
@@ -66,25 +68,30 @@ export class Setup {
       const rows = writeRows(this.pieces, this.about.files, this.about.ranks);
       this.line.value = [rows, this.toAct.querySelector("select").value, ...this.rest].join(" ");
     }
-    this.show(null);
     const state = { bound: [], last_taken: [] };
     this.board.show(this.about, { state, action: null, pieces: this.pieces });
     this.tools.draw(this.about.has_dux);
+    this.check();
   }
 
-  show(error) {
-    this.fault.textContent = error?.message ?? "";
-    this.fault.hidden = !error;
+  // Says why no game goes on from the position; returns whether one does.
+  async check() {
+    const asked = this.asked = { ruleset: this.ruleset, position: this.line.value.trim() };
+    const { faults } = await ask("/api/position", asked).catch((error) => ({ faults: [error.message] }));
+    if (asked !== this.asked) return false;
+    const sentence = (text) => `${text[0].toUpperCase()}${text.slice(1)}.`;
+    replaceButtons(this.faults, faults.map((text) => el("li", {}, sentence(text))));
+    this.mainButton.disabled = faults.length > 0;
+    return !faults.length;
   }
 
   async done() {
-    const start = this.line.value.trim();
+    if (!await this.check()) return;
     try {
-      await ask("/api/game", { ruleset: this.ruleset, start });
-      await this.take({ ruleset: this.ruleset, start });
+      await this.take({ ruleset: this.ruleset, start: this.line.value.trim() });
       this.dialog.close();
     } catch (error) {
-      this.show(error);
+      this.faults.replaceChildren(el("li", {}, error.message));
     }
   }
 }

@@ -1,7 +1,7 @@
 // Studies: their reports, and the games behind them.
 
 import { ask } from "/app/api.js";
-import { attempt, button, el, select } from "/app/dom.js";
+import { attempt, button, el, select, showFault } from "/app/dom.js";
 
 // How games may end, as requests and reports name it.
 const RESULTS = [["", "any"], ["first", "player 1 won"], ["draw", "drawn"], ["cut-off", "cut off by the turn limit"], ["second", "player 2 won"]];
@@ -12,7 +12,12 @@ const SHIPPED = "shipped";
 const HEIGHT_MAX = 300_000;
 
 // A frame for a report; by its name the report knows whether its games can be shown.
-const frameOf = (src, hasGames) => el("iframe", { class: "report", title: "Report of the study", name: hasGames ? "games" : "", src });
+function frameOf(src, hasGames) {
+  const frame = el("iframe", { class: "report", title: "Report of the study", name: hasGames ? "games" : "" });
+  frame.isRead = new Promise((done) => { frame.onload = done; });
+  if (src) frame.src = src;
+  return frame;
+}
 
 export class Studies {
   // `replay` is called with the games of a file and the one to be shown.
@@ -40,7 +45,8 @@ export class Studies {
     place.append(el("div", { class: "card" }, this.field, this.none), el("p", { class: "row" }, this.link, this.toGames), this.frame, this.games);
   }
 
-  async start([name]) {
+  // Shows the study of an address, and a place of its report: a ruleset, or what a link within it names.
+  async start([name, place]) {
     const { folder, studies } = await ask("/api/studies");
     this.field.querySelector("select").replaceChildren(...studies.map(({ name: value, title }) => el("option", { value }, title ?? value)));
     // The study of the program, which links name so, may lie in the folder.
@@ -55,7 +61,10 @@ export class Studies {
       for (const part of [this.frame, this.games, this.link, this.toGames]) part.hidden = true;
       if (wanted) await this.show(wanted);
     }
-    if (name && !named(name)) history.replaceState(null, "", `#studies/${encodeURIComponent(this.chosen)}`);
+    const isPlaced = place && (!name || named(name));
+    if (name) history.replaceState(null, "", ["#studies", ...[this.chosen, ...(isPlaced ? [place] : [])].map(encodeURIComponent)].join("/"));
+    if (isPlaced && this.hasReport) this.showPlace(place);
+    else if (isPlaced) throw new Error(`The study ${this.chosen} has no report yet in which to show ${place}.`);
     if (name && !named(name)) throw new Error(`There is no study ${name} in the folder ${folder}. Choose one of the list.`);
   }
 
@@ -87,11 +96,29 @@ export class Studies {
     if (games.length) await this.openFile(0);
   }
 
-  // The report tells its height, where a link within it leads to, or a number of games that was chosen.
-  told({ height, top, ...number }) {
+  // Asks the report where a place of it is.
+  async showPlace(place) {
+    const { frame } = this;
+    await frame.isRead;
+    frame.contentWindow?.postMessage({ show: place }, "*");
+  }
+
+  // The report tells its height, where a place of it is or that it has none of this name, a link that was followed, or a number of games
+  // that was chosen.
+  told({ height, top, place, missing, ...number }) {
+    const study = `#studies/${encodeURIComponent(this.chosen)}`;
     if (Number.isFinite(height)) this.frame.style.height = `${Math.min(height, HEIGHT_MAX) + 2}px`;
-    else if (Number.isFinite(top)) scrollBy({ top: this.frame.getBoundingClientRect().top + top - 8 });
-    else attempt(() => this.openNumber(number));
+    if (Number.isFinite(top)) scrollBy({ top: this.frame.getBoundingClientRect().top + top - 8 });
+    if (place) {
+      const address = `${study}/${encodeURIComponent(place.replace(/^r-/, ""))}`;
+      if (location.hash === address) this.showPlace(place);
+      else location.hash = address;
+    }
+    if (missing) {
+      history.replaceState(null, "", study);
+      showFault(new Error(`The report has no ruleset or part ${missing}. Its list of rulesets leads to those that it has.`));
+    }
+    if (number.file) attempt(() => this.openNumber(number));
   }
 
   // Shows the games behind a number of the report.

@@ -24,6 +24,17 @@ export class Variations {
     return [line, ...this.lines].find((other) => other.actions[at] === text && other.states[at] === line.states[at]);
   }
 
+  // Returns the line in which actions go on from a state of a line, a new one where they have not been tried.
+  async follow(line, at, actions) {
+    const { main } = this;
+    // What has been tried already is gone through.
+    for (let known; actions.length && (known = this.find(line, at, actions[0])); at++, actions = actions.slice(1)) line = known;
+    if (!actions.length) return line;
+    const branch = await line.branch(at, actions);
+    if (main === this.main) this.add(branch, line);
+    return branch;
+  }
+
   // Takes a line that goes on from another one: it takes the place of a line that it prolongs.
   add(line, from) {
     const index = this.lines.indexOf(from);

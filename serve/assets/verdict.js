@@ -69,13 +69,16 @@ export class Verdict {
     this.names = names;
     this.rows = Array.from({ length: count }, () => {
       const name = button("", () => this.tryAction(name.textContent), { class: "plain", title: "play it here" });
-      const variation = button("", () => this.showLine(row.line), { class: "plain", title: "show it as a variation" });
+      const variation = button("", () => this.showLine(row.line), { class: "plain", title: "what is expected to follow: show it as a variation" });
       const row = { name, cells: heads.map(() => el("td")), variation, line: [] };
       return row;
     });
     this.table.replaceChildren(count === 0 ? "" : el("table", {},
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Action"), heads.map((head) => el("th", { scope: "col" }, head)), el("th", { scope: "col", class: "variation" }, "Expected to follow"))),
-      el("tbody", {}, this.rows.map(({ name, cells, variation }) => el("tr", {}, el("th", { scope: "row" }, name), cells, el("td", { class: "variation" }, variation))))));
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, "Action"), heads.map((head) => el("th", { scope: "col" }, head)))),
+      // What is expected to follow has a line of its own: it is as long as all else.
+      el("tbody", {}, this.rows.flatMap(({ name, cells, variation }) => [
+        el("tr", { class: "scored" }, el("th", { scope: "row" }, name), cells),
+        el("tr", {}, el("td", { class: "variation", colspan: heads.length + 1 }, "then ", variation))]))));
   }
 }
 

@@ -16,7 +16,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
 use crate::access::{Access, Entry};
-use crate::games::{RecordRequest, StatesRequest};
+use crate::games::{PositionRequest, RecordRequest, StatesRequest};
 use crate::levels::levels;
 use crate::library::Library;
 use crate::refusal::{Refusal, as_page};
@@ -70,6 +70,7 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/api/rules/edit", post(edit))
         .route("/api/parameters", get(|| async { found(&rulesets::parameters()) }))
         .route("/api/game", post(game))
+        .route("/api/position", post(position))
         .route("/api/record", post(record))
         .route("/api/searches", post(begin_search))
         .route("/api/searches/{id}", get(search_news).delete(stop_search))
@@ -207,6 +208,11 @@ async fn edit(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
 async fn game(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
     let request: StatesRequest = read(&headers, &body)?;
     beside(&app, move |app| request.answer(&app.library).map(|states| found(&states))).await
+}
+
+async fn position(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
+    let request: PositionRequest = read(&headers, &body)?;
+    beside(&app, move |app| request.answer(&app.library).map(|faults| found(&faults))).await
 }
 
 async fn record(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {

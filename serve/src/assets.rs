@@ -49,6 +49,8 @@ pub(crate) fn find(name: &str) -> Option<Asset> {
         "rulesets.js" => (SCRIPT, include_str!("../assets/rulesets.js")),
         "captures.js" => (SCRIPT, include_str!("../assets/captures.js")),
         "faults.js" => (SCRIPT, include_str!("../assets/faults.js")),
+        "drafts.js" => (SCRIPT, include_str!("../assets/drafts.js")),
+        "values.js" => (SCRIPT, include_str!("../assets/values.js")),
         "editor.js" => (SCRIPT, include_str!("../assets/editor.js")),
         "curves.js" => (SCRIPT, include_str!("../assets/curves.js")),
         "runcards.js" => (SCRIPT, include_str!("../assets/runcards.js")),

@@ -84,6 +84,27 @@ impl StatesRequest {
     }
 }
 
+/// A position that somebody sets up.
+#[derive(Debug, Deserialize)]
+pub(crate) struct PositionRequest {
+    /// As [`Library::rules`] knows it.
+    ruleset: String,
+    /// The line of the position.
+    position: String,
+}
+
+impl PositionRequest {
+    /// Returns the `faults`: why no game goes on from the position.
+    pub(crate) fn answer(&self, library: &Library) -> Result<Value, Refusal> {
+        let rules = library.rules(&self.ruleset)?;
+        let faults = match rules.parse_position(&self.position) {
+            Ok(position) => GameState::from_position(rules, position).why_not_under_way(),
+            Err(error) => error.faults,
+        };
+        Ok(json!({ "faults": faults }))
+    }
+}
+
 /// Reads a seed, also from its digits as a text: a number of JavaScript holds no 64 bits.
 pub(crate) fn seed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     #[derive(Deserialize)]

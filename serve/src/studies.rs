@@ -103,7 +103,7 @@ fn finding(row: &BTreeMap<String, String>) -> Value {
     let number = |name: &str| text(name).parse::<f64>().ok();
     let verdict: Option<Conclusion> = serde_json::from_value(text("verdict").into()).ok();
     json!({
-        "agent": text("agent"), "games": number("games"), "score": number("score"), "lower": number("lower"),
+        "ruleset": text("ruleset"), "agent": text("agent"), "games": number("games"), "score": number("score"), "lower": number("lower"),
         "upper": number("upper"), "draws": number("decisive_rate").map(|rate| 1.0 - rate), "actions": number("actions_mean"),
         "verdict": verdict.map(Conclusion::as_str),
     })

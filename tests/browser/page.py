@@ -86,7 +86,7 @@ class Page(webdriver.Chrome):
     def show(self, part):
         """Goes to a part of the page that is open."""
         self.run("location.hash = arguments[0]", part)
-        self.wait("return !$(`#${arguments[0]}`).hidden", part.split("/")[0])
+        self.wait("return !$(`#${arguments[0]}`).hidden", re.split("[/?]", part)[0])
 
     def run(self, script, *arguments):
         """Runs the body of a function in the page; returns what it returns."""

@@ -41,7 +41,7 @@ def heads(page):
 
 def listed(page):
     """Returns the texts of the actions that are listed."""
-    return page.run("return $$('#analyse tbody button').map((one) => one.textContent)")
+    return page.run("return $$('#analyse tbody th button').map((one) => one.textContent)")
 
 
 def settings(page):
@@ -76,7 +76,7 @@ def test_a_state_is_judged_and_another_action_tried(page):
     # The best action stands first, and has the most visits.
     assert page.text("#analyse .verdict").startswith(f"Player 1 to act: {action}")
     assert heads(page)[1:5] == ["Points", "Prior", "Visits", "Share"]
-    visits = page.run("return $$('#analyse tbody tr').map((row) => Number(row.children[3].textContent))")
+    visits = page.run("return $$('#analyse tbody tr.scored').map((row) => Number(row.children[3].textContent))")
     assert visits == sorted(visits, reverse=True)
     page.choose("Search of a network", "gumbel")
     page.wait("return $$('#analyse thead th').some((one) => one.textContent === 'Improved policy')")
@@ -126,7 +126,7 @@ def test_what_went_wrong_is_listed_after_a_game(page):
     for _ in range(2):
         page.click("#analyse .mistakes li button[title]")
         page.wait_text("#analyse .status", "Variation: after 1 of 1")
-        page.wait_for("#analyse .board-side .mistakes[hidden]")
+        page.wait("return !$('#analyse .board-side .mistakes').textContent")
     assert page.run("return $$('.variations button.plain').map((one) => one.textContent)") == ["c2-c3", "×"]
     page.click_button("Back to the game", "#analyse")
     page.wait_text("#analyse .status", "After 0 of 3 actions")
@@ -229,7 +229,7 @@ def test_variations_branch_and_are_gone_back_to(page):
     page.click("#analyse .check input")
     page.click("#analyse .check input")
     page.wait_text("#analyse .verdict", "400 simulations")
-    first, rest = page.run("const row = $('#analyse tbody tr'); return [row.querySelector('button').textContent, row.querySelector('.variation').textContent]")
+    first, rest = page.run("const row = $('#analyse tbody'); return [row.querySelector('button').textContent, row.querySelector('.variation button').textContent]")
     page.click("#analyse tbody .variation button")
     page.wait_text("#analyse .status", "Variation: after 1 of ")
     assert page.run("return $$('.variations button.plain').map((one) => one.textContent)") == [first, *rest.split(), "×"]
@@ -255,13 +255,107 @@ def test_a_link_opens_the_same_state_elsewhere(page):
     page.wait_text("#analyse .notice", "in own: the network is near what it was trained on")
     # What a link says wrongly is told, and the game that is played is shown.
     for part, other, told in [("%40d4", "a1-a2", "action 2"), ("bell-8x8", "gone", "there is no ruleset"), ("bell-8x8", "savard", "has other rules here"),
-                              ("/3", "", "a part of it is missing"), ("/3", "/x", "where the number of a state is expected"), ("/3", "/4", "it asks for state 4")]:
+                              ("/3", "", "a part of it is missing"), ("/3", "/x", "where the number of a state is expected"), ("/3", "/4", "it asks for state 4"),
+                              ("/3", "/1.1", "where the number of a state is expected"), ("/3", "/1.1/x,y", "where a variation of the game is expected"),
+                              ("/3", "/9.1/2,%40e5", "it asks for state 9 of a game of 3")]:
         page.get("about:blank")
         page.get(link.replace(part, other))
         page.wait_text("#fault", "The link cannot be opened: ")
         page.wait_text("#fault", told)
         page.wait_text("#analyse .status", "After 0 of 0 actions")
     assert all("404" in one or "422" in one for one in page.complaints())
+
+
+def test_a_link_to_a_variation_keeps_the_game(page):
+    analyse(page, "savard", ["a3-a4", "a6-a5", "b3-b4"], 1)
+    for squares in [["d6", "d5"], ["c3", "c4"]]:
+        for name in squares:
+            page.wait("return $(`#analyse [data-square=${arguments[0]}].usable`)", name)
+            page.click(f"#analyse [data-square={name}]")
+        page.wait_text("#analyse .variations", "-".join(squares))
+    # A variation of the variation, and one of the game.
+    for at, squares in [("d6-d5", ["e3", "e4"]), ("a3-a4", ["h6", "h5"])]:
+        page.click_button(at, "#analyse .card")
+        for name in squares:
+            page.wait("return $(`#analyse [data-square=${arguments[0]}].usable`)", name)
+            page.click(f"#analyse [data-square={name}]")
+        page.wait_text("#analyse .variations", "-".join(squares))
+    page.click_button("c3-c4", "#analyse .variations")
+    page.wait_text("#analyse .status", "Variation: after 3 of 3")
+    shown = "return [$('#analyse .status').textContent, $('#analyse .variations').textContent, $('#analyse input[readonly]').value]"
+    before = page.run(shown)
+    assert "after 1:d6-d5c3-c4" in before[1] and "after 2:e3-e4" in before[1] and "after 1:h6-h5" in before[1]
+    link = page.run("return $('#analyse [aria-label=\"A link to this game and state\"]').value")
+    page.wait("return location.href === arguments[0]", link)
+    page.get("about:blank")
+    page.get(link)
+    page.wait_text("#analyse .status", "Variation: after 3 of 3")
+    assert page.run(shown) == before and page.count(MOVES) == 3
+    page.screenshot("link-to-a-variation.png")
+    page.click_button("Back to the game", "#analyse")
+    page.wait_text("#analyse .status", "After 1 of 3 actions")
+    # A link to the game itself keeps them too, also when the page is loaded again.
+    page.wait("return location.hash.split('/')[5] === '1'")
+    page.refresh()
+    page.wait_for("#analyse .variations li", 3)
+    assert page.run("return $('#analyse .status').textContent") == "After 1 of 3 actions. "
+    # What cannot be played of it is told, and the game is there.
+    page.get("about:blank")
+    page.get(link.replace("c3-c4", "c3-c9"))
+    page.wait_text("#fault", "The link cannot be opened: action 3")
+    page.wait_for(MOVES, 3)
+    [refused] = page.complaints()
+    assert "422" in refused
+
+
+def test_actions_are_counted_alike_everywhere(page, tmp_path):
+    page.open("studies")
+    actions = actions_with_a_bonus_step(page, tmp_path)
+    analyse(page, "dutch-8x8", actions, 0)
+    numbers, counts = page.run("const turns = $$('#analyse .moves li'); return [turns.map((one) => Number(one.querySelector('.number').textContent)), turns.map((one) => one.querySelectorAll('button').length)]")
+    assert max(counts) > 1 and numbers == [1 + sum(counts[:at]) for at in range(len(counts))]
+    page.run("$$('#analyse .moves button').at(-1).click()")
+    page.wait_text("#analyse .status", f"After {len(actions)} of {len(actions)} actions")
+    page.choose("Who judges", "alphabeta:nodes=500")
+    page.click_button("Judge the whole game", "#analyse")
+    page.wait_text("#analyse", "states are judged")
+    # The number beside a loss is that of the list.
+    [number, action] = page.run("return $('ol.mistakes button').textContent.split(/[. ]+/).slice(0, 2)")
+    assert actions[int(number) - 1] == action
+    assert "by actions" in page.text("#analyse figcaption")
+
+
+def actions_with_a_bonus_step(page, folder):
+    """Returns the first actions of a game of dutch-8x8, up to a turn of two actions and one beyond, always the same."""
+    program("match", "random", "random", "--ruleset", "dutch-8x8", "--games", 2, "--seed", 1, "--quiet", "--ledger", folder / "games.jsonl")
+    records = map(json.loads, (folder / "games.jsonl").read_text().splitlines())
+    actions = max((record["actions"] for record in records), key=len)
+    states = page.request("/api/game", {"ruleset": "dutch-8x8", "actions": actions})["states"]
+    step = next(at for at, (before, state) in enumerate(zip(states, states[1:])) if state["to_act"] == before["to_act"])
+    return actions[:step + 3]
+
+
+def test_nothing_moves_while_one_steps_through_a_game(page, tmp_path):
+    actions = random_actions(tmp_path, 16)
+    place = """return ["#analyse .board", "#analyse .steps", "#analyse .curve", "#analyse [aria-label='What went wrong']", "#analyse .moves"].map(
+        (one) => { const { top, height } = $(one).getBoundingClientRect(); return [Math.round(top), Math.round(height)]; })"""
+    analyse(page, "savard", actions, 0)
+    page.run("for (const one of $$('#analyse details')) one.open = false")
+    page.click_button("Judge the whole game", "#analyse")
+    page.wait_text("#analyse", "All 17 states are judged")
+    for width, height in [(1280, 900), (390, 844)]:
+        page.resize(width, height)
+        page.click("#analyse [aria-label='to the beginning']")
+        page.wait_text("#analyse .status", "After 0 of")
+        page.run("scrollTo(0, 0)")
+        before = page.run(place)
+        for at in range(1, len(actions) + 1):
+            page.run("""$("#analyse [aria-label='one action on']").click()""")
+            page.wait_text("#analyse .status", f"After {at} of")
+            assert page.run(place) == before, f"{width}: {at}"
+            # What is expected to follow is not cut.
+            assert page.run("return $$('#analyse .variation').every((one) => one.scrollWidth <= one.clientWidth)")
+    page.screenshot("stepping-phone.png")
 
 
 def test_a_state_is_judged_until_it_is_stopped(page):

@@ -85,6 +85,18 @@ def test_an_address_of_no_part_shows_one(page):
         page.wait("return !$(`#${arguments[0]}`).hidden", shown)
 
 
+def test_what_an_address_says_too_much_is_told(page):
+    for address, told, kept in [("play/x", "“x” in the address says nothing here. Play has one address alone.", "#play"),
+                                ("play?y=1", "“?y=1” in the address says nothing here.", "#play"),
+                                ("rulesets/bell/savard/c", "“c” in the address says nothing here. An address names one ruleset, or two side by side.", "#rulesets/bell/savard"),
+                                ("rulesets?z", "“?z” in the address says nothing here.", "#rulesets"),
+                                ("studies/shipped/bell/c", "“c” in the address says nothing here. An address names a study, and a ruleset of it", "#studies/shipped/bell"),
+                                ("studies/shipped/nosuch", "The report has no ruleset or part nosuch.", "#studies/shipped")]:
+        page.open(address)
+        page.wait_text("#fault", told)
+        page.wait("return location.hash === arguments[0]", kept)
+
+
 def test_the_link_to_the_content_stays_in_its_part(page):
     page.open("studies")
     page.wait("return !$('#studies').hidden")
@@ -220,10 +232,45 @@ def test_a_position_is_set_up_and_pasted(page):
     move(page, "c2", "c3")
     page.wait_text("#play .status", "Player 1 wins: all men captured")
     assert "takes b3" in page.text("#play .moves")
-    # A position that cannot be is refused with the reason.
+
+
+def test_a_position_from_which_no_game_goes_on_is_not_set_up(page):
+    page.open_play()
+    page.begin("savard", "human", "human")
     page.click_button("Set up a position", "#play")
-    page.run("$('dialog[open] input').value = '8/8 1'")
+    fault = "dialog[open] .fault"
+    can_play = "return !$('dialog[open] button.main').disabled"
+    page.wait(can_play)
+    # It is said at once, and the button cannot be pressed.
+    page.click_button("Empty the board", "dialog[open]")
+    page.wait_text(fault, "Player 1 has no dux, and has lost by that.")
+    assert "Player 2 has no men, and has lost by that." in page.text(fault) and not page.run(can_play)
+    line = "const line = $('dialog[open] input'); line.value = arguments[0]; line.dispatchEvent(new Event('input'))"
+    for position, told in [("8/8 1", "rank"), ("mmmmdmmm/8/8/MMMMMMMM/MMMMMMMM/MMMMMMMM/8/D7 1", "Player 1 has 24 men, but begins with 23."),
+                           ("m6d/8/8/8/8/8/8/DM6 1 - move - 1000", "The game is over here: "), ("m6d/8/8/8/8/8/8/DM6 3", "player to act")]:
+        page.run(line, position)
+        page.wait_text(fault, told)
+        assert not page.run(can_play)
+    page.screenshot("set-up-refused.png")
+    page.run(line, "m6d/8/8/8/8/8/8/DM6 2")
+    page.wait(can_play)
+    assert page.text(fault) == ""
     page.click_button("Play from here", "dialog[open]")
-    page.wait("return $('dialog[open] .fault').textContent")
-    [refused] = page.complaints()
-    assert "422" in refused
+    page.wait_text("#play .status", "Player 2: choose a piece.")
+
+
+def test_the_board_stays_where_it_is_while_a_game_is_played(page):
+    place = """return ["#play .board", "#play .status", "#play .steps"].map((one) => JSON.stringify($(one).getBoundingClientRect()))"""
+    for width, height in [(1280, 900), (390, 844)]:
+        page.resize(width, height)
+        page.open_play()
+        page.begin("dutch-8x8-placement", "human", "net:sims=16")
+        page.wait_text("#play .status", "Your turn")
+        # The places are noted whenever something of the part changes, until the third placement of each side.
+        page.run(f"window.places = new Set(); const note = () => window.places.add((() => {{ {place} }})().join()); note();"
+                 "new MutationObserver(note).observe($('#play'), { subtree: true, childList: true, attributes: true, characterData: true })")
+        for square in ["c3", "d3", "e3"]:
+            page.wait("return $(`#play [data-square=${arguments[0]}].usable`)", square)
+            page.run("$(`#play [data-square=${arguments[0]}]`).click()", square)
+            page.wait("return $$('#play .moves button').some((one) => one.textContent.endsWith(arguments[0]))", square)
+        assert page.run("return window.places.size") == 1, f"{width}: {page.run('return [...window.places]')}"

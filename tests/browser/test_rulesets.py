@@ -51,8 +51,14 @@ def test_a_ruleset_is_shown_with_its_captures_and_what_the_study_found(page):
     # Of the study the same numbers as in its table.
     assert "49.8 %48.6 % to 50.7 %" in page.text("#rulesets .findings")
     page.wait_text("#rulesets", "Is it fair? Even with this player: the first player scores 49.8 %, with 95 % confidence 48.6 % to 50.7 %, in 200 games")
+    # The whole study opens at this ruleset.
     page.click("#rulesets .findings a")
     page.wait("return $('#studies iframe')?.src.endsWith('/studies/shipped/report.html')")
+    page.wait("return location.hash === '#studies/shipped/savard' && scrollY > 3000")
+    page.switch_to.frame(page.find_element(By.CSS_SELECTOR, "#studies iframe"))
+    inside = page.run("const one = $('#r-savard').parentNode; return one.open && one.getBoundingClientRect().top")
+    page.switch_to.default_content()
+    page.wait("const top = $('#studies iframe').getBoundingClientRect().top + arguments[0]; return top >= 0 && top < 60", inside)
 
 
 def test_all_rulesets_stand_in_a_table_with_what_the_study_found(page):
@@ -69,6 +75,16 @@ def test_all_rulesets_stand_in_a_table_with_what_the_study_found(page):
     ascending = page.run(men)
     page.click_button("Men", "#rulesets")
     assert ascending == sorted(ascending) and page.run(men) == sorted(ascending, reverse=True)
+    # A phone has no heads to click.
+    assert page.run("return $('.sorter').offsetParent") is None
+    page.resize(390, 844)
+    for order, wanted in [("2 rising", ascending), ("2 falling", ascending[::-1])]:
+        page.choose("Sort by", order)
+        assert page.run(men) == wanted
+    page.screenshot("rulesets-sorted-phone.png")
+    page.choose("Sort by", "")
+    assert page.text("#rulesets tbody a") == next(iter(rows))
+    page.resize()
     page.find_element(By.LINK_TEXT, "savard").click()
     page.wait_for(FIGURES)
     assert page.text("#rulesets h2").startswith("Rulesets") and page.run("return scrollY") == 0
@@ -104,30 +120,66 @@ def test_two_rulesets_stand_side_by_side_with_their_differences(page):
     assert cells == ["what happens to a flanked piece capture.timing", "it is removed at once immediate", "it is bound, and removed by a later action delayed"]
 
 
+SUMMARY = "return $('.editor textarea').value"
+
+
 def test_no_change_is_lost_unasked(page):
     page.open("rulesets/dutch-8x8")
     begin_to_change(page, "dutch-8x8")
-    # Without changes nothing is asked.
-    page.click_button("Leave it", ".editor")
-    page.wait_for(FIGURES)
-    begin_to_change(page, "dutch-8x8")
+    # Without changes nothing is kept.
+    kept = "return Object.keys(JSON.parse(localStorage.getItem('latrunculi.changes') ?? '{}'))"
+    assert page.run(kept) == [] and page.run("return location.hash") == "#rulesets/dutch-8x8?change"
+    fill(page, "board.files", "9")
     fill(page, "end.quiet_limit", "7")
-    page.wait_text("#rulesets .verdict", "Changed: turns without a capture that end the game")
-    page.click_button("Leave it", ".editor")
-    page.click_button("Leave it and lose the changes?", ".editor")
-    page.wait_for(FIGURES)
-    begin_to_change(page, "dutch-8x8")
-    fill(page, "end.quiet_limit", "7")
-    page.wait_text("#rulesets .verdict", "Changed: turns without a capture that end the game")
-    # An address, or a look at another part, leaves them where they are.
-    page.show("rulesets/savard")
-    page.wait_text("#fault", "You are changing dutch-8x8")
-    page.show("play")
+    page.run(f"const one = {FIELD}.querySelector('select'); one.value = 'slide'; one.dispatchEvent(new Event('input'))", "man.range")
+    page.wait_text("#rulesets .verdict", "turns without a capture that end the game.")
+    # All changes are named, in the description too.
+    labels = ["number of files of the board", "the opening array", "how far a man moves", "turns without a capture that end the game"]
+    assert page.text("#rulesets .verdict") == f"It can be played. Changed: {'; '.join(labels)}."
+    described = "A change of dutch-8x8. Number of files of the board: 9, not 8. The opening array is another one. " \
+        "How far a man moves: any number of squares, not one square. Turns without a capture that end the game: 7, not 100."
+    assert page.run(SUMMARY) == described
+    page.screenshot("editor-changes.png")
+    # They are there when the page is loaded again, when one has been elsewhere, and when the editor is left.
+    read = f"return ['board.files', 'end.quiet_limit', 'man.range'].map((name) => ((found) => found.querySelector('input, select').value)({FIELD.replace('arguments[0]', 'name')}))"
+    for leave in [page.refresh, lambda: page.show("rulesets/savard"), lambda: page.click_button("Leave it", ".editor")]:
+        leave()
+        page.show("rulesets/dutch-8x8?change")
+        page.wait_text("#rulesets .verdict", "Changed: number of files")
+        assert page.run(read) == ["9", "7", "slide"] and page.run(SUMMARY) == described
+        assert "kept in this browser" in page.text(".editor")
     page.show("rulesets")
-    assert page.run("return !$('.editor').hidden && $('.editor .verdict').textContent.includes('turns without a capture')")
+    page.wait_text("#rulesets", "Changes that you have begun, kept in this browser: dutch-8x8")
+    page.show("rulesets/dutch-8x8")
+    page.wait_for(FIGURES)
+    page.click_button("Go on changing it", "#rulesets")
+    page.wait_text("#rulesets .verdict", "Changed: number of files")
+    # A description of one's own stays as it is.
+    fill(page, "board.files", "8")
+    page.wait("return !$('.editor textarea').value.includes('files')")
+    page.run("const one = $('.editor textarea'); one.value = 'Mine'; one.dispatchEvent(new Event('input'))")
+    fill(page, "end.quiet_limit", "8")
+    page.wait("return JSON.parse(localStorage.getItem('latrunculi.changes'))['dutch-8x8'].values['end.quiet_limit'] === 8")
+    assert page.run(SUMMARY) == "Mine"
+    # They are thrown away where that is wanted, after a question.
+    page.click_button("Throw away", ".editor")
+    page.click_button("Throw the changes away for good?", ".editor")
+    page.wait_for(FIGURES)
+    assert page.run(kept) == []
+    begin_to_change(page, "dutch-8x8")
+    fill(page, "end.quiet_limit", "7")
+    page.wait_text("#rulesets .verdict", "Changed: turns without a capture that end the game")
     page.click_button("Keep it here", ".editor")
     page.wait_text("#rulesets", "After 7 turns without a capture")
-    assert page.run("return location.hash") == "#rulesets/my-dutch-8x8"
+    page.wait_text("#rulesets", "A change of dutch-8x8. Turns without a capture that end the game: 7, not 100.")
+    assert page.run("return location.hash") == "#rulesets/my-dutch-8x8" and page.run(kept) == []
+    # Changed once more, it is still told as a change of what it was at first.
+    begin_to_change(page, "my-dutch-8x8")
+    fill(page, "end.quiet_limit", "9")
+    page.wait_text("#rulesets .preview", "A change of dutch-8x8. Turns without a capture that end the game: 9, not 100.")
+    page.click_button("Throw away", ".editor")
+    page.click_button("Throw the changes away for good?", ".editor")
+    page.wait_for(FIGURES)
     # One that is removed, after a question, is gone from the page and its address.
     page.click_button("Remove", "#rulesets")
     page.click_button("Remove it for good?", "#rulesets")

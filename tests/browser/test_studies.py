@@ -70,7 +70,14 @@ def test_the_study_of_the_program_is_there_and_only_the_page_scrolls(page):
     assert page.run("return $$('data.games button').length") == 0
     page.run("$('nav a[href=\"#reading\"]').click()")
     page.switch_to.default_content()
-    page.wait("return scrollY > 3000")
+    page.wait("return scrollY > 3000 && location.hash === '#studies/shipped/reading'")
+    # The browser's way back is that of the page.
+    page.back()
+    page.wait("return scrollY === 0 && location.hash === '#studies'")
+    page.back()
+    page.wait("return location.href === 'about:blank'")
+    page.forward()
+    page.wait("return $('#studies iframe')?.clientHeight > 3000")
     # From its verdict to all that is known of a ruleset, which begins with the verdict and how sure it is.
     for width in [1280, 390]:
         page.resize(width, 844)

@@ -127,7 +127,32 @@ fn positions_read_back_as_they_were_written() {
         let text = rules.position_text(state.position());
         let read = rules.parse_position(&text).unwrap_or_else(|error| panic!("{error}\n{}", context(state)));
         assert_eq!(read, *state.position(), "{text}");
+        let opened = GameState::from_position(Arc::clone(rules), read);
+        assert_eq!(opened.why_not_under_way(), Vec::<String>::new(), "{}", context(state));
     });
+}
+
+#[test]
+fn a_position_that_no_game_under_way_comes_to_is_told() {
+    for (id, line, told) in [
+        (
+            "savard",
+            "8/8/8/8/8/8/8/8 1",
+            &["player 1 has no dux, and has lost by that", "player 1 has no men", "player 2 has no dux"][..],
+        ),
+        ("savard", "mmmmdmmm/8/8/8/8/8/8/D7 1", &["player 1 has no men, and has lost by that"]),
+        ("savard", "mmmmdmmm/8/8/MMMMMMMM/MMMMMMMM/MMMMMMMM/8/D7 1", &["player 1 has 24 men, but begins with 23"]),
+        ("savard", "mmmmdmmm/8/8/8/8/8/8/DM6 1 - move - 1000", &["the game is over here: "]),
+        ("savard", "mmmmdmmm/8/8/8/8/8/8/DM6 1", &[]),
+    ] {
+        let rules = rules(id);
+        let position = rules.parse_position(line).expect("a position");
+        let faults = GameState::from_position(rules, position).why_not_under_way();
+        assert!(faults.len() >= told.len() && (faults.is_empty() || !told.is_empty()), "{line}: {faults:?}");
+        for text in told {
+            assert!(faults.iter().any(|fault| fault.starts_with(text)), "{line}: {faults:?}");
+        }
+    }
 }
 
 #[test]

@@ -41,6 +41,17 @@ fn every_ruleset_is_listed_and_told_in_words() {
 }
 
 #[test]
+fn a_position_from_which_no_game_goes_on_is_told() {
+    let served = Served::bare();
+    let asked =
+        |position: &str| served.post("/api/position", &json!({ "ruleset": "savard", "position": position })).json();
+    assert_eq!(asked("m6d/8/8/8/8/8/8/DM6 2"), json!({ "faults": [] }));
+    assert_eq!(asked("m6d/8/8/8/8/8/8/D7 2"), json!({ "faults": ["player 1 has no men, and has lost by that"] }));
+    assert_eq!(asked("8/8 1")["faults"].as_array().map(Vec::len), Some(1));
+    served.post("/api/position", &json!({ "ruleset": "nowhere", "position": "8/8 1" })).refusal(404);
+}
+
+#[test]
 fn a_ruleset_of_the_users_own_is_offered_beside_the_shipped_ones() {
     let mut own = presets::ruleset("savard").expect("shipped");
     own.id = "mine".to_owned();

@@ -1,26 +1,43 @@
 // Conveniences only: everything can be read without.
 (() => {
-  const open = () => {
-    const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  // A ruleset may be named without what stands before its name.
+  const find = (place) => document.getElementById(`r-${place}`) ?? document.getElementById(place);
+  const unfold = (target) => {
     const folded = target && target.closest("details");
-    if (folded && !folded.open) { folded.open = true; target.scrollIntoView(); }
+    if (!folded || folded.open) return false;
+    folded.open = true;
+    return true;
+  };
+  const open = () => {
+    const target = find(decodeURIComponent(location.hash.slice(1)));
+    if (unfold(target)) target.scrollIntoView();
   };
   addEventListener("hashchange", open);
   open();
   addEventListener("beforeprint", () => document.querySelectorAll("details.ruleset").forEach(d => { d.open = true; }));
-  // Within the page of `latrunculi serve` the report is as high as its text, so that only the page scrolls,
+  // Within the page of `latrunculi serve` the report is as high as its text, so that only the page scrolls. The page is told of a
+  // link that is followed, and says which place it shows: its address holds the place, and the browser's way back is the page's.
   if (parent !== window) {
+    const tell = (what) => parent.postMessage(what, "*");
     const root = document.documentElement;
-    new ResizeObserver(() => parent.postMessage({ height: root.offsetHeight }, "*")).observe(root);
+    new ResizeObserver(() => tell({ height: root.offsetHeight })).observe(root);
     addEventListener("click", (event) => {
-      const place = event.target.closest?.('a[href^="#"]')?.hash.slice(1);
-      const target = place && document.getElementById(decodeURIComponent(place));
-      // The line that unfolds it says what it is.
-      const first = target && (target.parentNode.matches("details") ? target.parentNode : target);
-      if (first) setTimeout(() => parent.postMessage({ top: first.getBoundingClientRect().top }, "*"), 50);
+      const link = event.target.closest?.('a[href^="#"]');
+      if (!link) return;
+      event.preventDefault();
+      tell({ place: decodeURIComponent(link.hash.slice(1)) });
+    });
+    addEventListener("message", ({ source, data }) => {
+      if (source !== parent || !data?.show) return;
+      const target = find(data.show);
+      if (!target) return tell({ missing: data.show });
+      unfold(target);
+      // The line that unfolds it says what it is. The page knows the new height first.
+      const first = target.parentNode.matches("details") ? target.parentNode : target;
+      setTimeout(() => tell({ height: root.offsetHeight, top: first.getBoundingClientRect().top }), 50);
     });
   }
-  // and a number of games opens them, if it has them.
+  // A number of games opens them, if the page has them.
   if (name === "games") for (const number of document.querySelectorAll("tr[data-file] .games")) {
     const { file, series } = number.closest("tr").dataset;
     const button = document.createElement("button");
