@@ -123,6 +123,10 @@ impl GameState {
             let duces = usize::from(position.dux(player).is_some()) + usize::from(hand.dux);
             let most = [rules.men_at_start(player), rules.pieces_at_start(player) - rules.men_at_start(player)];
             let mut say = |text: String| faults.push(format!("player {} {text}", player.number()));
+            if men + duces == 0 {
+                say("has no pieces".to_owned());
+                continue;
+            }
             if men > most[0] {
                 say(format!("has {men} men, but begins with {}", most[0]));
             }
@@ -141,8 +145,6 @@ impl GameState {
                     0 => format!("has no {what}, and has lost by that"),
                     count => format!("has {count} {what}, and has lost with {} or fewer", end.eliminate_at),
                 });
-            } else if men + duces == 0 {
-                say("has no pieces".to_owned());
             }
         }
         if let (Some(outcome), true) = (self.outcome, faults.is_empty()) {

@@ -288,7 +288,7 @@ export class Analyse {
     const judged = this.judgedIn(game);
     this.judge.draw();
     drawShares(this.board, analysis, this.shown, game.actions[at]);
-    showText(this.notice, this.judge.notice);
+    showText(this.notice, [game.doubt, this.judge.notice].filter(Boolean).join(" "));
     this.verdict.show(analysis, game.isOverAt(at) ? `${game.endText}.` : this.judge.isOn && !this.judge.whole ? "Thinking…" : "");
     if (isWhole && !this.judge.whole) say(this.verdict.text.textContent);
     this.settings.textContent = `Judged by: ${this.judge.name}`;

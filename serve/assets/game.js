@@ -70,7 +70,8 @@ export class Game {
     game.resigned = record.resigned ?? null;
     game.isTimedOut = record.isTimedOut ?? false;
     game.clock = record.clock ?? null;
-    const { states, legal } = await ask("/api/game", game.request());
+    const { states, legal, faults } = await ask("/api/game", game.request());
+    game.faults = faults;
     game.states = states;
     game.legal = legal.map(readAction);
     if (record.is_over && record.winner && !states.at(-1).outcome) game.resigned = 3 - record.winner;
@@ -142,6 +143,9 @@ export class Game {
     Object.assign(branch, { resigned: null, isTimedOut: false, clock: null });
     return branch;
   }
+
+  // Says why no game comes to the position where this one begins; empty where one does.
+  get doubt() { return this.faults.length ? `No game comes to the position where this one begins: ${this.faults.join("; ")}.` : ""; }
 
   // Says how the game ended; null while it goes on.
   get endText() {

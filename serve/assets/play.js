@@ -364,7 +364,7 @@ export class Play {
     this.board.drawArrows(canAct && this.hint?.action ? [{ action: this.hint.action, weight: 0.6, kind: "hint" }] : []);
     this.status.textContent = statusOf(this);
     const notices = this.players.agents.map((agent) => this.notices.get(`${game.about.key} ${agent}`));
-    showText(this.notice, [...new Set([...notices, this.hint?.notice].filter(Boolean))].join("; "));
+    showText(this.notice, [...new Set([...notices, this.hint?.notice, game.doubt].filter(Boolean))].join("; "));
     this.drawSides();
     this.evaluation.show(game, this.at, this.board.isFlipped, this.thought !== null && !this.isWatching);
     this.drawChoices(canAct);

@@ -68,8 +68,10 @@ pub(crate) struct StatesRequest {
 }
 
 impl StatesRequest {
-    /// Returns the states, and the legal actions of the last one.
+    /// Returns the states, the legal actions of the last one, and for a position that was given why no game comes to it.
     pub(crate) fn answer(&self, library: &Library) -> Result<Value, Refusal> {
+        let is_given = self.game.start.is_some() && self.from == 0;
+        let faults = if is_given { self.game.begin(library)?.why_not_under_way() } else { Vec::new() };
         let mut states = Vec::new();
         let last = self.game.replay(library, |index, state, _| {
             if index >= self.from {
@@ -80,7 +82,7 @@ impl StatesRequest {
         let mut legal = Vec::new();
         last.legal_actions(&mut legal);
         let legal: Vec<String> = legal.into_iter().map(|action| last.action_text(action)).collect();
-        Ok(json!({ "states": states, "legal": legal }))
+        Ok(json!({ "states": states, "legal": legal, "faults": faults }))
     }
 }
 

@@ -266,6 +266,14 @@ def test_a_link_opens_the_same_state_elsewhere(page):
     assert all("404" in one or "422" in one for one in page.complaints())
 
 
+def test_a_link_to_a_position_that_no_game_comes_to_says_so(page):
+    analyse(page, "savard", start="m6d/8/8/8/8/8/8/D7 1")
+    page.wait_text("#analyse .notice", "No game comes to the position where this one begins: player 1 has no men, and has lost by that.")
+    page.reopen(address(page, "savard", start=WON))
+    page.wait_text("#analyse .verdict", "Player 1 to act: c2-c3")
+    assert "No game" not in page.text("#analyse .notice")
+
+
 def test_a_link_to_a_variation_keeps_the_game(page):
     analyse(page, "savard", ["a3-a4", "a6-a5", "b3-b4"], 1)
     for squares in [["d6", "d5"], ["c3", "c4"]]:

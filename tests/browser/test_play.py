@@ -243,10 +243,10 @@ def test_a_position_from_which_no_game_goes_on_is_not_set_up(page):
     page.wait(can_play)
     # It is said at once, and the button cannot be pressed.
     page.click_button("Empty the board", "dialog[open]")
-    page.wait_text(fault, "Player 1 has no dux, and has lost by that.")
-    assert "Player 2 has no men, and has lost by that." in page.text(fault) and not page.run(can_play)
+    page.wait_text(fault, "Player 1 has no pieces.")
+    assert "Player 2 has no pieces." in page.text(fault) and not page.run(can_play)
     line = "const line = $('dialog[open] input'); line.value = arguments[0]; line.dispatchEvent(new Event('input'))"
-    for position, told in [("8/8 1", "rank"), ("mmmmdmmm/8/8/MMMMMMMM/MMMMMMMM/MMMMMMMM/8/D7 1", "Player 1 has 24 men, but begins with 23."),
+    for position, told in [("8/8 1", "rank"), ("m6d/8/8/8/8/8/8/D7 1", "Player 1 has no men, and has lost by that."), ("mmmmdmmm/8/8/MMMMMMMM/MMMMMMMM/MMMMMMMM/8/D7 1", "Player 1 has 24 men, but begins with 23."),
                            ("m6d/8/8/8/8/8/8/DM6 1 - move - 1000", "The game is over here: "), ("m6d/8/8/8/8/8/8/DM6 3", "player to act")]:
         page.run(line, position)
         page.wait_text(fault, told)

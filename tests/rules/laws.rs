@@ -135,11 +135,8 @@ fn positions_read_back_as_they_were_written() {
 #[test]
 fn a_position_that_no_game_under_way_comes_to_is_told() {
     for (id, line, told) in [
-        (
-            "savard",
-            "8/8/8/8/8/8/8/8 1",
-            &["player 1 has no dux, and has lost by that", "player 1 has no men", "player 2 has no dux"][..],
-        ),
+        ("savard", "8/8/8/8/8/8/8/8 1", &["player 1 has no pieces", "player 2 has no pieces"][..]),
+        ("savard", "mmmmdmmm/8/8/8/8/8/8/M7 1", &["player 1 has no dux, and has lost by that"]),
         ("savard", "mmmmdmmm/8/8/8/8/8/8/D7 1", &["player 1 has no men, and has lost by that"]),
         ("savard", "mmmmdmmm/8/8/MMMMMMMM/MMMMMMMM/MMMMMMMM/8/D7 1", &["player 1 has 24 men, but begins with 23"]),
         ("savard", "mmmmdmmm/8/8/8/8/8/8/DM6 1 - move - 1000", &["the game is over here: "]),
