@@ -78,11 +78,12 @@ export class LineChart {
     Object.assign(this, { title, unit, low, high, middle, isNamed, digits, zoom, series: [], dragged: null });
     this.drawing = svg("svg", { class: "chart zoomed", role: "img" });
     this.legend = el("ul", { class: "legend" });
-    this.readout = el("p", { class: "readout", "aria-hidden": "true" });
+    this.readout = el("ul", { class: "readout", "aria-hidden": "true", hidden: true });
+    this.heading = el("span", {}, title);
     this.tableBody = el("div", { class: "wide" });
     this.details = el("details", { ontoggle: () => this.drawTable() }, el("summary", {}, "As a table"), this.tableBody);
     this.note = el("p", { class: "soft" }, note);
-    this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, title, this.note), this.drawing, this.readout, this.legend, this.details);
+    this.element = el("figure", { class: "card chart-card" }, el("figcaption", {}, this.heading, this.note), el("div", { class: "chart-place" }, this.drawing, this.readout), this.legend, this.details);
     const listen = (name, act) => this.drawing.addEventListener(name, act);
     listen("pointerdown", (event) => this.beginDrag(event));
     listen("pointermove", (event) => this.point(event));
@@ -94,15 +95,17 @@ export class LineChart {
   }
 
   // `xTitle` is what the lines are drawn against, `range` the part of it that is drawn, whose ends may be infinite, `common` what is
-  // said of all lines.
-  show(series, xTitle, range, common = "") {
+  // said of all lines, `where` the end of the title. Without values there is no chart, unless it `where` has some.
+  show(series, { xTitle, range, common, where }) {
     Object.assign(this, { xTitle, range });
     const known = series.filter(({ points }) => points.length);
     const [from, to] = range;
     this.series = known.map((one) => ({ ...one, points: one.points.filter(([x]) => x >= from && x <= to) })).filter(({ points }) => points.length);
-    this.legend.replaceChildren(common ? el("li", { class: "common" }, common) : "", ...known.map(({ name, color }) => el("li", {}, el("span", { class: `swatch ${color}` }), name)));
+    this.heading.textContent = this.title + where;
+    const entry = ({ name, color }) => el("li", { onpointerenter: () => this.emphasize(name), onpointerleave: () => this.emphasize(null) }, el("span", { class: `swatch ${color}` }), name);
+    this.legend.replaceChildren(common ? el("li", { class: "common" }, common) : "", ...known.map(entry));
     this.legend.hidden = known.length < 2 && !this.isNamed;
-    this.element.hidden = !known.length;
+    this.element.hidden = !known.length && !where;
     this.draw();
     this.drawTable();
   }
@@ -115,7 +118,7 @@ export class LineChart {
     const all = this.series.flatMap(({ points }) => points);
     if (!all.length) {
       this.x = null;
-      this.drawing.replaceChildren(svg("text", { x: width / 2, y: height / 2, class: "tick center" }, "nothing in this range"));
+      this.drawing.replaceChildren(svg("text", { x: width / 2, y: height / 2, class: "tick center" }, "nothing to draw here"));
       return;
     }
     const ends = (values) => [Math.min(...values), Math.max(...values)];
@@ -148,18 +151,21 @@ export class LineChart {
     parts.push(svg("text", { x: (LEFT + width - RIGHT) / 2, y: height - 4, class: "tick center" }, this.xTitle));
     const moved = movedApart(this.series, this.x, LEFT, width - RIGHT / 2);
     const place = (point) => this.x(point[0]) + (moved.get(point) ?? 0);
-    for (const { color, points, isLoose } of this.series) {
+    const lines = [];
+    for (const { name, color, points, isLoose } of this.series) {
+      const parts = [];
       for (const point of points.filter(({ length }) => length > 2)) {
         parts.push(svg("line", { class: `whisker ${color}`, x1: place(point), x2: place(point), y1: this.y(point[2]), y2: this.y(point[3]) }));
       }
       const path = isLoose ? "" : points.map((point, index) => `${index ? "L" : "M"}${place(point).toFixed(1)} ${this.y(point[1]).toFixed(1)}`).join("");
       parts.push(svg("path", { class: `line ${color}`, d: path }));
       if (points.length <= 40 || isLoose) parts.push(...points.map((point) => svg("circle", { class: `dot ${color}`, cx: place(point), cy: this.y(point[1]), r: 2.5 })));
+      lines.push(svg("g", { "data-name": name }, ...parts));
     }
     this.cursor = svg("line", { class: "cursor", y1: TOP, y2: height - BOTTOM, visibility: "hidden" });
     this.chosen = svg("rect", { class: "chosen", y: TOP, height: height - TOP - BOTTOM, visibility: "hidden" });
     this.drawing.setAttribute("aria-label", this.summary());
-    this.drawing.replaceChildren(...parts, this.cursor, this.chosen);
+    this.drawing.replaceChildren(...parts, ...lines, this.cursor, this.chosen);
   }
 
   // Returns where a pointer is in the drawing.
@@ -188,14 +194,22 @@ export class LineChart {
     return `${this.title}, by ${this.xTitle}. ${last.join("; ")}`;
   }
 
+  // Makes all lines but one faint, or none.
+  emphasize(name) {
+    for (const line of this.drawing.querySelectorAll("g")) line.classList.toggle("faint", name !== null && line.dataset.name !== name);
+  }
+
+  // Writes a value, with its interval where it has one.
+  valueText([, value, low, high]) {
+    const text = `${short(value, this.digits)}${this.unit}`;
+    return low === undefined ? text : `${text} [${short(low, this.digits)}, ${short(high, this.digits)}]`;
+  }
+
   // Reads the values at the pointer.
   point(event) {
-    if (!this.x || !this.series.length) return;
-    if (!event) {
-      this.readout.textContent = "";
-      this.cursor?.setAttribute("visibility", "hidden");
-      return;
-    }
+    this.readout.hidden = !event || !this.x || !this.series.length;
+    this.cursor?.setAttribute("visibility", this.readout.hidden ? "hidden" : "visible");
+    if (this.readout.hidden) return;
     const at = this.at(event);
     if (this.dragged !== null) {
       const isFar = Math.abs(at - this.dragged) >= DRAGGED;
@@ -205,24 +219,24 @@ export class LineChart {
     const [nearest] = nearestOf(this.series.flatMap(({ points }) => points), at);
     this.cursor.setAttribute("x1", this.x(nearest));
     this.cursor.setAttribute("x2", this.x(nearest));
-    this.cursor.setAttribute("visibility", "visible");
     // Runs have their values at different minutes and samples: of each the nearest one is read, between its ends.
-    const values = this.series.flatMap(({ name, points, isLoose }) => {
-      const found = nearestOf(points, this.x(nearest));
+    const read = this.series.map((one) => ({ ...one, found: nearestOf(one.points, this.x(nearest)) })).filter(({ points, isLoose, found }) => {
       const isInside = points[0][0] <= nearest && nearest <= points.at(-1)[0] && !isLoose && points[0].length === 2;
-      return isInside || Math.abs(this.x(found[0]) - this.x(nearest)) <= NEAR ? [`${name} ${short(found[1], this.digits)}${this.unit}`] : [];
+      return isInside || Math.abs(this.x(found[0]) - this.x(nearest)) <= NEAR;
     });
-    this.readout.textContent = `${this.xTitle} ${short(nearest)}: ${values.join(", ")}`;
+    this.readout.classList.toggle("left", at > this.drawing.clientWidth / 2);
+    this.readout.replaceChildren(el("li", {}, `${this.xTitle} ${short(nearest)}`),
+      ...read.map(({ color, name, found }) => el("li", {}, el("span", { class: `swatch ${color}` }), name.split(",")[0], " ", el("b", {}, this.valueText(found)))));
   }
 
   drawTable() {
     if (!this.details.open) return;
     const xs = [...new Set(this.series.flatMap(({ points }) => points.map(([x]) => x)))].sort((a, b) => a - b);
-    const cell = (points, x) => points.find(([at]) => at === x)?.[1];
+    const cell = (points, x) => points.find(([at]) => at === x);
     this.tableBody.replaceChildren(el("table", {},
       el("thead", {}, el("tr", {}, el("th", { scope: "col" }, this.xTitle), this.series.map(({ name }) => el("th", { scope: "col" }, name)))),
       el("tbody", {}, xs.map((x) => el("tr", {}, el("th", { scope: "row" }, short(x)),
-        this.series.map(({ points }) => el("td", {}, cell(points, x) === undefined ? "" : short(cell(points, x), this.digits))))))));
+        this.series.map(({ points }) => el("td", {}, cell(points, x) ? this.valueText(cell(points, x)) : "")))))));
   }
 }
 

@@ -1,8 +1,9 @@
 // What runs say beside one another: which is the strongest, how to know better, and in what they differ.
 
-import { el } from "/app/dom.js";
+import { command, el } from "/app/dom.js";
 import { quoted } from "/app/runcards.js";
 import { gamesOf, kindOf, meanOf, percent, scoreText } from "/app/scores.js";
+import { settingsList, settingsOf } from "/app/settings.js";
 
 // How many games tell two networks apart that are some points of 100 from one another.
 const GAMES = 400;
@@ -11,10 +12,15 @@ const GAMES = 400;
 // Bonferroni, for all their pairs together.
 const FURTHER = [1, 1, 1, 1.222, 1.346, 1.432, 1.498];
 
+const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
+
 // Compares runs in a ruleset, or where that is "" in all that they share; null where there is only one run.
 export function comparison(runs, ruleset) {
   if (runs.length < 2) return null;
-  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), ...strongest(runs, ruleset), differences(runs));
+  const told = scores(runs, ruleset);
+  // The tables have the same order: the strongest first.
+  const order = [...told.found.map(({ run }) => run), ...runs.filter((run) => !told.found.some((one) => one.run === run))];
+  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), ...strongest(runs, ruleset, told), bySeed(order, told.found), differences(order));
 }
 
 // Returns the runs that were `measured`, in a ruleset if one is asked for; the `found` scores of those that were measured in the same way,
@@ -32,8 +38,7 @@ function scores(runs, ruleset) {
 }
 
 // Says which run is the strongest, if one is, and how to know where that is open.
-function strongest(runs, ruleset) {
-  const { measured, shared, found } = scores(runs, ruleset);
+function strongest(runs, ruleset, { measured, shared, found }) {
   const where = ruleset ? ` in ${ruleset}` : "";
   if (measured.length < 2) return [el("p", {}, `At least two of the runs must have been measured${where} before their strength can be compared.`)];
   if (!found.length) return [el("p", {}, `The runs were measured against different opponents or in different rulesets: their scores${where} cannot be compared.`, duel(measured, ruleset ? [ruleset] : []))];
@@ -45,12 +50,18 @@ function strongest(runs, ruleset) {
   const names = (some) => some.map((run) => run.name).join(", ");
   const [below, open] = [others.filter(isClear), others.filter((one) => !isClear(one))];
   const other = measured.filter((run) => !found.some((one) => one.run === run));
+  const scoreIn = ({ run }, id) => run.about.verdicts[id].score;
+  const lead = (id) => scoreIn(best, id) - mean(others.map((one) => scoreIn(one, id)));
+  const [most] = shared.toSorted((one, other) => lead(other) - lead(one));
+  const changing = found.filter(({ run }) => new Set(shared.map((id) => run.about.verdicts[id].generation)).size > 1);
   const said = [
     shared.length > 1 ? `Over all ${shared.length} rulesets together:` : `In ${shared[0]}:`,
     open.length ? `${name(best)} has the highest score.` : `${name(best)} is clearly stronger than ${list(below)}${measured.some(({ about }) => about.is_running) ? ", so far" : ""}.`,
     open.length && below.length ? `Clearly below: ${list(below)}.` : "",
     open.length ? `Too few games to tell it from ${list(open)}.` : "",
-    found.length > 2 ? `Among ${found.length} runs a difference must be ${FURTHER[found.length].toFixed(1)} times as large as between two, since the best is sought.` : "",
+    shared.length > 1 ? `Its lead is largest in ${most}: ${percent(scoreIn(best, most))} %, where the others have ${percent(scoreIn(best, most) - lead(most))} % on average.` : "",
+    found.length > 2 ? `Among ${found.length} runs a difference must be ${FURTHER[found.length].toFixed(1)} times as large as between two, since the best is sought: so are the intervals of the differences.` : "",
+    changing.length ? `Measured at different generations in different rulesets: ${list(changing)}.` : "",
     other.length ? `Measured in another way, and not compared: ${names(other)}.` : "",
     measured.length < runs.length ? `Not measured${where}: ${names(runs.filter((run) => !measured.includes(run)))}.` : "",
   ];
@@ -62,7 +73,7 @@ function strongest(runs, ruleset) {
   ];
   return [
     el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null),
-    tableOf("Scores by ruleset", "Ruleset", found.map(({ run }) => run), rows.filter(Boolean)),
+    tableOf("Scores by ruleset", "Ruleset, 95 % intervals", found.map(({ run }) => run), rows.filter(Boolean)),
   ];
 }
 
@@ -84,20 +95,25 @@ function tableOf(label, head, runs, rows) {
 
 // Says how two runs are measured against each other, where both have a network and a ruleset in common.
 function duel([first, second], shared) {
-  const rulesets = shared.length ? shared : first.about.rulesets.filter((id) => second.about.rulesets.includes(id));
+  const drawn = (id) => mean([first, second].map(({ about }) => about.verdicts[id]).map((verdict) => (verdict ? verdict.draws / gamesOf(verdict) : 1)));
+  const rulesets = (shared.length ? shared : first.about.rulesets.filter((id) => second.about.rulesets.includes(id))).toSorted((one, other) => drawn(one) - drawn(other));
   if (![first, second].every(({ about }) => about.model) || !rulesets.length) return null;
   const agents = [first, second].map(({ about }) => quoted(`net:${about.path},sims=64`)).join(" ");
-  return [` To know${rulesets.length > 1 ? ` in one ruleset, for example ${rulesets[0]}` : ""}, let ${first.name} and ${second.name} play each other: `, el("code", {}, `latrunculi match ${agents} --ruleset ${rulesets[0]} --games ${GAMES}`)];
+  return [` To know${rulesets.length > 1 ? ` in one ruleset, for example ${rulesets[0]}, where the fewest games are drawn` : ""}, let ${first.name} and ${second.name} play each other: `,
+    command(`latrunculi match ${agents} --ruleset ${rulesets[0]} --games ${GAMES}`)];
 }
 
-// Writes a setting; numbers of 32 bits without the digits that they do not have.
-const settingText = (value) => (typeof value === "string" ? value : JSON.stringify(typeof value === "number" ? Number(value.toPrecision(6)) : value));
-
-// Returns the settings of a configuration by their names.
-function settingsOf(config) {
-  const of = (some, prefix) => Object.entries(some).flatMap(([key, value]) =>
-    (value && typeof value === "object" && !Array.isArray(value) ? of(value, `${prefix}${key}.`) : [[prefix + key, settingText(value)]]));
-  return new Map(of(config, ""));
+// Says what runs of the same settings tell of these: with one of each, chance in the training is not seen.
+function bySeed(runs, found) {
+  const configured = runs.filter(({ about }) => about.config);
+  const groups = [...Map.groupBy(configured, ({ about: { config: { seed, ...others } } }) => JSON.stringify(others)).values()];
+  const said = groups.filter((group) => group.length > 1).map((group) => {
+    const own = found.filter(({ run }) => group.includes(run)).map((one) => one.mean.score);
+    const spread = own.length > 1 ? `: ${percent(mean(own))} % on average, from ${percent(Math.min(...own))} to ${percent(Math.max(...own))}` : "";
+    return `${group.map(({ name }) => name).join(", ")} have the same settings but for the seed${spread}.`;
+  });
+  if (groups.length > 1) said.push(`${said.length ? "Others were" : "Each of these settings was"} trained once: the intervals hold for these networks, and chance in the training comes on top. Three seeds of each tell settings apart.`);
+  return said.length ? el("p", { class: "soft" }, said.join(" ")) : null;
 }
 
 // A table of the settings in which runs differ, and a list of those that all have. Runs whose settings cannot be read are left out.
@@ -114,7 +130,6 @@ function differences(all) {
   const [common, differing] = [rows.filter(isCommon), rows.filter((row) => !isCommon(row))];
   return [
     differing.length ? tableOf("Settings that differ", "Setting that differs", runs, differing) : el("p", {}, "They have the same settings."),
-    common.length ? el("details", {}, el("summary", {}, `${common.length} settings that all of them have`),
-      el("dl", { class: "settings" }, common.flatMap(([name, value]) => [el("dt", {}, name), el("dd", {}, value)]))) : null,
+    common.length ? settingsList(`${common.length} settings that all of them have`, common) : null,
   ];
 }

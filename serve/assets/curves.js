@@ -10,8 +10,10 @@ export const AXES = {
   minutes: { title: "minutes", read: ({ elapsed_secs }) => elapsed_secs / 60 },
   samples: { title: "samples", read: ({ samples_total }) => samples_total },
 };
-// What is said of scores where there is only one of each run.
-const ONCE = "Each network was measured once. With evaluation.every it is measured every so many generations, which gives a curve. 50 % is as strong as the opponent.";
+// What is said of scores where a run is measured at its end alone.
+const EVERY = "With evaluation.every a run is measured every so many generations, which gives a curve.";
+// What is said of losses where the searches of the runs differ.
+const UNLIKE = "The searches of these runs differ, so their losses say nothing of which run is the stronger.";
 const PERCENT = { unit: " %", low: 0, high: 100, middle: 50 };
 // Each chart, with what it should look like.
 const CHARTS = {
@@ -26,15 +28,14 @@ const CHARTS = {
   },
   value: {
     title: "Loss of the value, in nats", low: 0, digits: 3,
-    note: "How badly the results of games are foreseen. It should fall fast, then slowly; 1.10 is knowing nothing, and 0 is never reached, as nobody knows the result of an open game.",
+    note: "How badly the results of games are foreseen. It should fall fast, then slowly; 1.10 is knowing nothing, 0.87 is knowing only that two of three games are drawn, and 0 is never "
+      + "reached, as nobody knows the result of an open game.",
   },
   rate: { title: "Learning rate", low: 0, note: "As planned: it rises in the first steps, stays up and falls to nearly 0 towards the end." },
   gradient: { title: "Length of the gradient", low: 0, digits: 3, note: "It should stay level or fall; single peaks are cut off. If it grows from generation to generation, the learning rate is too high." },
-  first: {
-    title: "First player’s score and draws in the training games, %", ...PERCENT,
-    note: "What the network makes of the rules: far from 50 % the first player has an advantage, and where draws come near 100 % there is little left to learn from.",
-  },
-  length: { title: "Actions per game", note: "It may rise or fall as the network learns what decides games. A jump says that it has found a new way to play." },
+  first: { title: "First player’s score in the training games, %", ...PERCENT, note: "What the network makes of the rules: far from 50 % the first player has an advantage. A point has the games of one generation, so neighbours differ by chance." },
+  draws: { title: "Draws in the training games, %", ...PERCENT, middle: null, note: "Where they come near 100 % there is little left to learn from." },
+  length: { title: "Actions per game", note: "It may rise or fall as the network learns what decides games. In its first generation of games only those that are short have ended." },
   speed: { title: "Games per second", low: 0, note: "It should stay level, but for longer games. The first generations are faster where alpha-beta plays them." },
 };
 
@@ -54,30 +55,26 @@ export class Curves {
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     const name = (run, what) => (runs.length > 1 ? `${run.name}${what ? `, ${what}` : ""}` : what || run.name);
-    const show = (key, lines, common) => this.charts[key].show(runs.flatMap(lines), axis.title, range, common);
-    const line = (run, read, what = "", isDashed = false) => ({
-      name: name(run, what),
-      color: `${run.color}${isDashed ? " dashed" : ""}`,
-      points: run.rounds.map((round) => [axis.read(round), read(round)]).filter(([, y]) => Number.isFinite(y)),
-    });
-    const one = (key, read) => show(key, (run) => [line(run, read)]);
+    // Where a ruleset is chosen, each chart says of what it is.
+    const isOne = ruleset !== "" && runs.some(({ about }) => about.rulesets.length > 1);
+    const show = (key, lines, where = ", all rulesets together", common = "") => this.charts[key].show(runs.flatMap(lines), { xTitle: axis.title, range, common, where: isOne ? where : "" });
+    const one = (key, read, where) => show(key, (run) => [{ name: name(run, ""), color: run.color, points: run.rounds.map((round) => [axis.read(round), read(round)]).filter(([, y]) => Number.isFinite(y)) }], where);
     const kinds = new Set(runs.flatMap((run) => matchesOf(run, ruleset).flatMap(({ verdicts }) => verdicts.map(kindOf))));
     const common = kinds.size === 1 ? [...kinds][0] : "";
-    show("score", (run) => scores(run, ruleset, axis, common, (what) => name(run, what)), common);
+    show("score", (run) => scores(run, ruleset, axis, common, (what) => name(run, what)), `, ${ruleset}`, common);
     const isCurve = this.charts.score.series.some(({ points }) => points.length > 1);
-    this.charts.score.note.textContent = isCurve ? CHARTS.score.note : ONCE;
+    this.charts.score.note.textContent = isCurve ? CHARTS.score.note : `Measured once so far. ${runs.every(({ about: { config } }) => config?.evaluation.every) ? "" : EVERY}`;
     const trained = (read) => (round) => (round.steps > 0 ? read(round.losses) : NaN);
     one("policy", trained(({ policy, target_entropy }) => policy - target_entropy));
+    const searches = new Set(runs.map(({ about: { config } }) => JSON.stringify(config?.selfplay)));
+    this.charts.policy.note.textContent = `${CHARTS.policy.note} ${searches.size > 1 ? UNLIKE : ""}`;
     one("value", trained(({ value }) => value));
     one("rate", trained(({ learning_rate }) => learning_rate));
     one("gradient", trained(({ gradient_norm }) => gradient_norm));
     one("speed", ({ games_per_sec }) => games_per_sec);
-    const games = (key, factor) => (round) => factor * ((ruleset === "" ? round : round.rulesets?.[ruleset])?.[key] ?? NaN);
-    show("first", (run) => [
-      line(run, games("first_player_score", 100), "first player’s score"),
-      line(run, games("draw_rate", 100), "draws", true),
-    ]);
-    one("length", games("actions_mean", 1));
+    // The games of alpha-beta say nothing of the network.
+    const games = (key, factor) => (round) => factor * ((round.teacher ? null : ruleset === "" ? round : round.rulesets?.[ruleset])?.[key] ?? NaN);
+    for (const [chart, key, factor] of [["first", "first_player_score", 100], ["draws", "draw_rate", 100], ["length", "actions_mean", 1]]) one(chart, games(key, factor), `, ${ruleset}`);
   }
 }
 

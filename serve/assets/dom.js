@@ -130,3 +130,8 @@ export async function copy(text, field) {
     field?.select();
   }
 }
+
+// A command line, and a button that copies it.
+export function command(text) {
+  return el("span", {}, el("code", {}, text), " ", button("Copy", () => copy(text), { class: "plain", "aria-label": `Copy ${text}` }));
+}

@@ -1,7 +1,8 @@
 // What is said of training runs: a table of all, and a card for each that is drawn.
 
-import { button, el } from "/app/dom.js";
-import { gamesOf, kindOf, meanOf, percent, scoreText } from "/app/scores.js";
+import { button, command, el } from "/app/dom.js";
+import { gamesOf, kindOf, meanOf, newestOf, percent, scoreText } from "/app/scores.js";
+import { settingsList, settingsOf } from "/app/settings.js";
 import { trends } from "/app/trends.js";
 
 // How many runs the table has before all are asked for.
@@ -12,13 +13,17 @@ const MEASURED = "Measured";
 const whole = (number) => number.toLocaleString("en");
 const plural = (number, one) => `${whole(number)} ${one}${number === 1 ? "" : "s"}`;
 
-// Says how strong the network was when it was last measured in each ruleset, and by what matches; null before.
-function strength({ verdicts, is_final }) {
-  const all = Object.values(verdicts);
-  if (!all.length) return null;
-  const against = `${[...new Set(all.map(kindOf))].join(", ")}, ${plural(gamesOf(all[0]), "game")}${all.length > 1 ? " each" : ""}${is_final ? " (final match)" : ""}`;
-  if (all.length === 1) return [scoreText(all[0]), against];
-  return [`mean ${scoreText(meanOf(all))}, worst ${percent(Math.min(...all.map(({ score }) => score)))} %`, `in ${all.length} rulesets, ${against}`];
+// Says how strong the network was when it was last measured, by what matches, and when that was; null before.
+function strength({ verdicts, is_final, rulesets }) {
+  const newest = newestOf(verdicts);
+  if (!newest.length) return null;
+  const all = newest.map(([, verdict]) => verdict);
+  const names = all.length > 3 ? all.length : newest.map(([id]) => id).join(", ");
+  const where = all.length < rulesets.length ? `in ${names} of ${rulesets.length} rulesets, ` : all.length > 1 ? `in ${all.length} rulesets, ` : "";
+  const against = `${where}${[...new Set(all.map(kindOf))].join(", ")}, ${plural(gamesOf(all[0]), "game")}${all.length > 1 ? " each" : ""}`;
+  const when = is_final ? "final match" : `generation ${all[0].generation}`;
+  const [worst] = newest.toSorted(([, one], [, other]) => one.score - other.score);
+  return { against, when, all, score: all.length > 1 ? `mean ${scoreText(meanOf(all))}, worst ${percent(worst[1].score)} % (${worst[0]})` : scoreText(all[0]) };
 }
 
 const rulesetsOf = ({ rulesets }) => (rulesets.length > 3 ? `${rulesets.length} rulesets` : rulesets.join(", "));
@@ -31,37 +36,37 @@ const minutes = (seconds) => (seconds < 600 ? (seconds / 60).toFixed(1) : whole(
 // Returns how far a number has come, and how far it goes where that is known.
 const ofBudget = (done, budget) => (budget ? `${done} of ${budget.toLocaleString("en")}` : done);
 
-const scoreOf = ({ verdicts }) => meanOf(Object.values(verdicts)).score;
+const scoreOf = (run) => meanOf(strength(run)?.all ?? []).score;
 
 // In what orders runs are listed. Scores against different opponents are no order: those of one kind stand together.
 export const ORDERS = {
   newest: ["the newest first", () => 0],
-  score: ["by opponent, the highest score first", (one, other) => (strength(other)?.[1] ?? "").localeCompare(strength(one)?.[1] ?? "") || scoreOf(other) - scoreOf(one)],
+  score: ["by opponent, the highest score first", (one, other) => (strength(other)?.against ?? "").localeCompare(strength(one)?.against ?? "") || scoreOf(other) - scoreOf(one)],
   longest: ["the longest first", (one, other) => other.elapsed_secs - one.elapsed_secs],
   name: ["by name", (one, other) => one.name.localeCompare(other.name, "en", { numeric: true })],
 };
 
 // A table of all runs, from which those that are drawn are chosen. `colors` has the colour of each chosen one, `choose` is called
-// with the name of one and whether it is to be drawn, `showAll` to see those that do not fit.
-export function runTable(runs, colors, { isFull, isAll, choose, showAll }) {
-  const heads = ["Run", "State", "Rulesets", "Score when last measured", "Minutes", "Generations"];
+// with the name of one and whether it is to be drawn, `seek` when one is to be seen alone, `showAll` to see those that do not fit.
+export function runTable(runs, colors, { isFull, isAll, choose, seek, showAll }) {
+  const heads = ["Run", "State", "Rulesets", "Score when last measured, with 95 % interval", "Minutes", "Generations"];
   const shown = runs.filter(({ name }, index) => isAll || index < FIRST || colors.has(name));
-  const kinds = new Set(shown.map(strength).filter(Boolean).map(([, against]) => against));
+  const kinds = new Set(shown.map(strength).filter(Boolean).map(({ against }) => against));
   // What is said of all is said once.
   const common = kinds.size === 1 && shown.length > 1 ? [...kinds][0] : "";
   const row = (run) => {
     const color = colors.get(run.name);
-    const [score, against] = strength(run) ?? ["–", ""];
+    const { score, against, when } = strength(run) ?? { score: "–" };
     const box = el("input", {
       type: "checkbox", "aria-label": `Draw ${run.name}`, checked: Boolean(color), disabled: isFull && !color, onchange: () => choose(run.name, box.checked),
     });
     const cells = [
       [stateOf(run), run.seconds_since_written === null ? "no round yet" : `${roughly(run.seconds_since_written)} ago`, run.faults.length ? el("span", { class: "fault below" }, "damaged") : null],
-      [rulesetsOf(run)], [score, common ? "" : against],
+      [rulesetsOf(run)], [score, [common ? "" : against, when].filter(Boolean).join(", ")],
       [run.elapsed_secs === null ? "–" : ofBudget(minutes(run.elapsed_secs), run.budget?.minutes)], [ofBudget(whole(run.generations), run.budget?.generations)],
     ];
     return el("tr", {},
-      el("th", { scope: "row" }, el("span", { class: "named" }, box, el("span", { class: `swatch ${color ?? "none"}` }), el("a", { href: `#runs/${encodeURIComponent(run.name)}` }, run.name))),
+      el("th", { scope: "row" }, el("span", { class: "named" }, el("label", {}, box, el("span", { class: `swatch ${color ?? "none"}` })), el("a", { href: `#runs/${encodeURIComponent(run.name)}`, onclick: seek }, run.name))),
       cells.map(([text, below, fault], at) => el("td", { class: at < 3 ? "text" : null, "data-label": heads[at + 1] }, text, below ? el("span", { class: "soft below" }, below) : null, fault)));
   };
   return el("div", {},
@@ -80,7 +85,7 @@ export function runCards(runs, play, chosen) {
     about.network ? ["Network", about.network] : null,
     about.simulations ? ["Simulations per decision", whole(about.simulations)] : null,
     ["Rulesets", rulesetsOf(about)],
-    strength(about) ? [MEASURED, strength(about)[1]] : null,
+    strength(about) ? [MEASURED, `${strength(about).against}, ${strength(about).when}`] : null,
   ].filter(Boolean);
   const isCommon = ([term, value]) => runs.length > 1 && runs.every((run) => settings(run).some(([other, same]) => other === term && same === value));
   const common = runs.length ? settings(runs[0]).filter(isCommon) : [];
@@ -93,7 +98,8 @@ export function runCards(runs, play, chosen) {
 function runCard(run, settings, isAlone, play, ruleset) {
   const { about, rounds } = run;
   const last = rounds.at(-1);
-  const seen = isAlone && last ? trends(run) : [];
+  const seen = last ? trends(run) : [];
+  const measured = about.verdicts[ruleset] ?? Object.values(about.verdicts)[0];
   const rows = [
     ...settings.filter(([term]) => term !== MEASURED),
     // The last round may train on without games.
@@ -101,19 +107,21 @@ function runCard(run, settings, isAlone, play, ruleset) {
     last ? ["Training steps", whole(last.steps_total)] : null,
     last ? ["Samples", whole(last.samples_total)] : null,
     last ? ["Time", ofBudget(duration(last.elapsed_secs), about.budget?.minutes && `${about.budget.minutes} min`)] : null,
-    ["Strength", strength(about)?.[0] ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
+    ["Strength", strength(about)?.score ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
     ...settings.filter(([term]) => term === MEASURED),
     ["State", state(about)],
-    isAlone && about.model ? ["Measure it", `latrunculi match ${quoted(`net:${about.path},sims=64`)} alphabeta:nodes=2000 --ruleset ${ruleset} --games 400`] : null,
+    isAlone && about.model ? ["Measure it", command(`latrunculi match ${quoted(`net:${about.path},sims=${measured?.simulations ?? 64}`)} ${measured?.opponent ?? "alphabeta:nodes=2000"} --ruleset ${ruleset} --games 400`)] : null,
   ];
   return el("section", { class: "card", "aria-label": run.name },
     el("h2", {}, el("span", { class: `swatch ${run.color}` }), run.name),
     faultsOf(run).map((fault) => el("p", { class: "fault" }, fault)),
     el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
-    seen.length ? [el("h3", {}, "What the curves say"), el("ul", {}, seen.map((text) => el("li", {}, text)))] : null,
+    seen.length ? el("details", { open: isAlone }, el("summary", {}, `What the curves say (${seen.length})`), el("ul", {}, seen.map((text) => el("li", {}, text)))) : null,
+    isAlone && about.config ? settingsList("Settings", [...settingsOf(about.config)]) : null,
     el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, ruleset), { class: "main" }) : null,
       about.files.filter(isPage).map((file) => link(about.name, file))),
-    about.files.every(isPage) ? null : el("details", { class: "links" }, el("summary", { "aria-label": `Files of ${about.name}` }, "Files"), el("div", { class: "row" }, about.files.filter((file) => !isPage(file)).map((file) => link(about.name, file)))));
+    about.files.every(isPage) ? null : el("details", { class: "links" }, el("summary", { "aria-label": `Files of ${about.name}` }, "Files"), el("div", { class: "row" }, about.files.filter((file) => !isPage(file)).map((file) => link(about.name, file))),
+      about.has_tensorboard ? el("p", {}, command(`tensorboard --logdir ${quoted(`${about.path}/tensorboard`)}`)) : null));
 }
 
 // Says what is wrong with the files of a run, and with the last look at it.

@@ -25,6 +25,8 @@ export class Runs {
     this.colors = new Map();
     this.runs = new Map();
     this.isAll = false;
+    // Whether what is said of the chosen runs is to come into sight: their names stand above a long list.
+    this.isSought = false;
     this.timer = null;
     this.looking = Promise.resolve();
     // What the charts show; all of it is in the address.
@@ -40,13 +42,13 @@ export class Runs {
     this.without = el("p", { class: "soft" });
     const endFields = this.ends.map((input, index) => el("label", { class: "field" }, el("span", {}, ["From", "To"][index]), input));
     this.fields = el("section", { class: "card", "aria-label": "What the charts show" },
-      el("div", { class: "fields" }, this.rulesetField, this.axisField, ...endFields),
+      el("div", { class: "fields" }, this.axisField, ...endFields),
       el("div", { class: "row" }, el("span", { class: "soft" }, "Drag across a chart to see a part of all of them, double-click to see the whole again."), this.allButton));
     this.about = el("div", { class: "columns" });
     this.comparison = el("div", {});
     this.curves = new Curves((range) => (range ? this.seeBetween(...range) : this.see(ALL)));
     this.all = el("section", { class: "card", "aria-label": "All runs" }, el("div", { class: "heading" }, el("h2", {}, "Training runs"), this.orderField), this.table, this.without);
-    place.append(this.none, this.trouble, this.all, this.about, this.fields, this.comparison, this.curves.element);
+    place.append(this.none, this.trouble, this.all, el("div", { class: "fields" }, this.rulesetField), this.comparison, this.about, this.fields, this.curves.element);
   }
 
   // Shows the part; `names` are the runs of the address, if any, and `view` has what else stands there.
@@ -67,6 +69,8 @@ export class Runs {
       : this.listed.length ? "" : `There is no training run in the folder ${folder}. Begin one with: latrunculi train quick`);
     if (!unknown) this.showAddress();
     await this.look();
+    if (this.isSought) this.about.scrollIntoView({ block: "start" });
+    this.isSought = false;
   }
 
   // Changes what the charts show.
@@ -165,7 +169,8 @@ export class Runs {
         hasMore = found.has_more;
       }
       // Of a long run the list has the last matches alone.
-      about.verdicts = about.is_final ? about.verdicts : Object.assign({}, ...run.rounds.map(({ verdicts }) => verdicts));
+      const told = ({ generation, verdicts }) => Object.entries(verdicts ?? {}).map(([id, verdict]) => [id, { ...verdict, generation }]);
+      if (!about.is_final) about.verdicts = Object.fromEntries(run.rounds.flatMap(told));
       run.about = about;
       run.fault = null;
       if (at >= 0) this.listed[at] = { ...about, faults: [...about.faults, ...(run.damaged ? [run.damaged.first] : [])] };
@@ -177,7 +182,7 @@ export class Runs {
   draw() {
     const isFull = this.colors.size >= COLORS.length;
     const table = runTable(this.listed.toSorted(ORDERS[this.view.order][1]), this.colors, {
-      isFull, isAll: this.isAll, choose: (name, isChosen) => this.choose(name, isChosen), showAll: () => { this.isAll = true; this.draw(); },
+      isFull, isAll: this.isAll, choose: (name, isChosen) => this.choose(name, isChosen), seek: () => { this.isSought = true; }, showAll: () => { this.isAll = true; this.draw(); },
     });
     replaceSame(this.table, table, (place) => [...place.querySelectorAll("input")].map(({ checked, disabled }) => [checked, disabled]));
     const runs = [...this.colors].filter(([name]) => this.runs.has(name)).map(([name, color]) => Object.assign(this.runs.get(name), { color }));

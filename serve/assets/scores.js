@@ -2,9 +2,17 @@
 
 export const percent = (share) => (100 * share).toFixed(1);
 
-// The games of a match, and what it was played against.
+// The games of a match, and how it was played.
 export const gamesOf = ({ wins, draws, losses }) => wins + draws + losses;
-export const kindOf = ({ opponent, simulations }) => `against ${opponent} with ${simulations} simulations`;
+export const kindOf = ({ opponent, simulations }) => `with ${simulations} simulations against ${opponent}`;
+
+// Returns the ids and matches of the network that was measured last: those of the final match, which have no generation, or those of
+// the newest generation.
+export function newestOf(verdicts) {
+  const all = Object.entries(verdicts);
+  const newest = Math.max(...all.map(([, { generation = 0 }]) => generation));
+  return all.filter(([, { generation = newest }]) => generation === newest);
+}
 
 // The mean of independent scores, with its interval, made of theirs.
 export function meanOf(verdicts) {

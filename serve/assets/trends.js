@@ -1,6 +1,6 @@
 // What the curves of a training run say, and what may be worth trying then.
 
-import { kindOf, meanOf, percent, scoreText } from "/app/scores.js";
+import { gamesOf, kindOf, meanOf, newestOf, percent, scoreText } from "/app/scores.js";
 
 // How many generations a trend needs, and how often its standard error it must have.
 const ROUNDS_LEAST = 12;
@@ -35,13 +35,20 @@ export function trends({ about, rounds }) {
   const recent = (key) => mean(part(played, 3 / 4, 1).map((round) => round[key]));
   const drawn = recent("draw_rate");
   const isOver = !about.is_running;
+  // A setting, and its value in this run.
+  const now = (name) => {
+    const value = name.split(".").reduce((some, key) => some?.[key], about.config);
+    return value === undefined ? name : `${name}, now ${value}`;
+  };
+  const left = (about.budget?.generations ?? 0) - rounds.length;
+  const hours = (left * mean(part(rounds, 1 / 2, 1).map(({ round_secs }) => round_secs))) / 3600;
   return [
-    policy < 0 && about.result ? "The loss of the policy still fell before the learning rate did: a longer run is likely to gain (budget)." : "",
-    !policy && steady.length >= ROUNDS_LEAST ? "The loss of the policy is level: a larger network (network.blocks, network.channels) or more simulations (selfplay.simulations) may gain more than a longer run." : "",
-    trend(steady.map(({ losses }) => losses.gradient_norm)) > 0 && mean(trained.map(({ losses }) => losses.clipped)) > CLIPPED ? "The gradient grows, and many are cut: a lower training.learning_rate may help." : "",
-    drawn > DRAWN ? `${percent(drawn)} % of the last even games were drawn, so results tell little. Uneven beginnings (selfplay.starts) and a credit for a lead (replay.draw_margin_fraction) give more to learn from.` : "",
-    recent("actors_busy") < BUSY ? `The actors played ${percent(recent("actors_busy"))} % of the time and waited for training in the rest: with a lower replay.reuse there are more games.` : "",
-    isOver && !about.result && rates.at(-1) > highest / 2 ? "The run stopped before its learning rate fell, which is when the network gains most: continue it to its end." : "",
+    policy < 0 && about.result ? "The loss of the policy still fell before the learning rate did: the network was still learning, and a longer run (budget) may gain." : "",
+    !policy && steady.length >= ROUNDS_LEAST ? `The loss of the policy is level: a larger network (${now("network.blocks")}; ${now("network.channels")}) or more simulations (${now("selfplay.simulations")}) may gain more than a longer run.` : "",
+    trend(steady.map(({ losses }) => losses.gradient_norm)) > 0 && mean(trained.map(({ losses }) => losses.clipped)) > CLIPPED ? `The gradient grows, and many are cut: a lower training.learning_rate (now ${about.config?.training.learning_rate}) may help.` : "",
+    drawn > DRAWN ? `${percent(drawn)} % of the last even games were drawn, so results tell little. Uneven beginnings (${now("selfplay.starts.uneven_probability")}) and a credit for a lead (${now("replay.draw_margin_fraction")}) give more to learn from.` : "",
+    recent("actors_busy") < BUSY ? `The actors played ${percent(recent("actors_busy"))} % of the time and waited for training in the rest: with less reuse (${now("replay.reuse")}) there are more games.` : "",
+    isOver && !about.result && rates.at(-1) > highest / 2 ? `The run stopped before its learning rate fell, which is when the network gains most: continue it to its end${hours > 0 ? `, about ${hours < 2 ? `${Math.ceil(hours * 60)} minutes` : `${Math.round(hours)} hours`} at its pace` : ""}.` : "",
     ...strength(about),
   ].filter(Boolean);
 }
@@ -50,12 +57,15 @@ export function trends({ about, rounds }) {
 function strength({ verdicts, is_running }) {
   const all = Object.values(verdicts);
   if (!all.length) return is_running ? [] : ["Its strength was not measured."];
-  const earlier = all.flatMap((verdict) => verdict.earlier ?? []);
-  const against = meanOf(earlier.length ? earlier : all);
-  const isMore = against.lower > 0.5 ? "it is stronger now" : against.upper < 0.5 ? "it was stronger then" : "too few games to say that it became stronger";
-  const score = meanOf(all).score;
+  const earlier = Map.groupBy(all.flatMap((verdict) => verdict.earlier ?? []), ({ generation }) => generation);
+  const newest = newestOf(verdicts).map(([, verdict]) => verdict);
   return [
-    earlier.length ? `Against its own earlier networks it scored ${scoreText(against)}: ${isMore}.` : "",
-    score > BEATEN ? `It beats the opponent (${[...new Set(all.map(kindOf))].join(", ")}) nearly always: only a stronger one can show that it gains (evaluation.baseline).` : "",
+    ...[...earlier].map(([generation, matches]) => {
+      const against = meanOf(matches);
+      const games = matches.reduce((sum, match) => sum + gamesOf(match), 0);
+      const now = against.lower > 0.5 ? "it is stronger now" : against.upper < 0.5 ? "it is weaker now" : "neither is shown to be the stronger";
+      return `Against the network that it had at generation ${generation} it scored ${scoreText(against)} in ${games} games: ${now}.`;
+    }),
+    meanOf(newest).score > BEATEN ? `It nearly always wins ${[...new Set(newest.map(kindOf))].join(", ")}: only a stronger opponent can show that it gains (evaluation.baseline).` : "",
   ];
 }

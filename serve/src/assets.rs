@@ -36,6 +36,7 @@ pub(crate) fn find(name: &str) -> Option<Asset> {
         "choices.js" => (SCRIPT, include_str!("../assets/choices.js")),
         "comparison.js" => (SCRIPT, include_str!("../assets/comparison.js")),
         "scores.js" => (SCRIPT, include_str!("../assets/scores.js")),
+        "settings.js" => (SCRIPT, include_str!("../assets/settings.js")),
         "trends.js" => (SCRIPT, include_str!("../assets/trends.js")),
         "kept.js" => (SCRIPT, include_str!("../assets/kept.js")),
         "files.js" => (SCRIPT, include_str!("../assets/files.js")),

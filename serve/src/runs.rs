@@ -31,7 +31,7 @@ pub(crate) fn list(runs: &Folder) -> Value {
 }
 
 /// Returns where a run stands: its rulesets, whether a program works on it, how far it has come, its last match in each
-/// ruleset, and the `faults` of its files, which leave the rest as it is.
+/// ruleset, with the `generation` of those that are not final, and the `faults` of its files, which leave the rest as it is.
 fn standing(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     let root = runs.path(name, &[])?;
     runs.path(name, &[run_dir::CONFIG])?;
@@ -39,8 +39,14 @@ fn standing(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     let metrics = runs.path(name, &[run_dir::METRICS]).ok();
     let tail = metrics.as_deref().map(tail).unwrap_or_default();
     let last = tail.last();
-    let mut verdicts: BTreeMap<String, RunMatch> = BTreeMap::new();
-    verdicts.extend(tail.iter().flat_map(|round| round.verdicts.clone()));
+    let mut verdicts: BTreeMap<String, Value> = BTreeMap::new();
+    for round in &tail {
+        for (ruleset, found) in &round.verdicts {
+            let mut found = json!(found);
+            found["generation"] = round.generation.into();
+            verdicts.insert(ruleset.clone(), found);
+        }
+    }
     let mut result = runs.path(name, &[run_dir::RESULT]).ok().map(|path| read_result(&path));
     if let Some(Err(fault)) = &result {
         faults.push(format!("{}: {}", run_dir::RESULT, error_chain(fault)));
@@ -49,7 +55,9 @@ fn standing(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     let result = result.and_then(Result::ok);
     let of_result = result.as_ref().map(|(_, verdicts)| verdicts).filter(|verdicts| !verdicts.is_empty());
     let is_final = of_result.is_some();
-    verdicts = of_result.cloned().unwrap_or(verdicts);
+    if let Some(of_result) = of_result {
+        verdicts = of_result.iter().map(|(ruleset, found)| (ruleset.clone(), json!(found))).collect();
+    }
     let rulesets = run_dir::ruleset_paths(&root);
     let rulesets = rulesets.iter().filter_map(|path| path.file_stem()?.to_str());
     // The last round may train on without games.
@@ -61,7 +69,7 @@ fn standing(runs: &Folder, name: &str) -> Result<Value, Refusal> {
         "name": name,
         "rulesets": rulesets.collect::<Vec<_>>(),
         "is_running": is_locked(&root),
-        "seconds_since_written": metrics.as_deref().and_then(secs_since_written).map(|secs| secs as u64),
+        "seconds_since_written": metrics.as_deref().and_then(secs_since_written),
         "budget": config.map(|config| config.budget),
         "generations": generations,
         "elapsed_secs": last.map(|round| round.elapsed_secs),
@@ -104,6 +112,7 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     let files = FILES.iter().filter(|file| runs.path(name, file.path).is_ok()).map(|file| file.name());
     about["files"] = files.collect();
     about["path"] = runs.shown_path(name).into();
+    about["has_tensorboard"] = root.join(run_dir::EVENTS).exists().into();
     about["has_store"] = root.join(run_dir::STORE_ID).exists().into();
     Ok(about)
 }
@@ -114,10 +123,11 @@ pub(crate) struct RunFile {
     pub(crate) kind: &'static str,
 }
 
-const FILES: [RunFile; 5] = [
+const FILES: [RunFile; 6] = [
     RunFile { path: &[PAGE], kind: "text/html; charset=utf-8" },
     RunFile { path: &[TABLE], kind: "text/csv; charset=utf-8" },
     RunFile { path: &[run_dir::METRICS], kind: "application/jsonl" },
+    RunFile { path: &[run_dir::CONFIG], kind: "application/toml" },
     RunFile { path: &[run_dir::EXPORT, "model.safetensors"], kind: "application/octet-stream" },
     RunFile { path: &[run_dir::EXPORT, "model.onnx"], kind: "application/octet-stream" },
 ];

@@ -49,7 +49,7 @@ def test_a_run_is_watched_while_it_is_written(page, tmp_path):
     page.wait_for("#runs .columns .card", 1)
     page.wait_text("#runs dl", "Generations12")
     told = page.text("#runs dl")
-    for part in ["against alphabeta:nodes=200 with 32 simulations", "not running", "latrunculi train --resume"]:
+    for part in ["with 32 simulations against alphabeta:nodes=200", "generation 10", "not running", "latrunculi train --resume"]:
         assert part in told
     # The only line of the scores is named, too.
     page.wait("return !$('#runs .charts .legend').hidden")
@@ -80,18 +80,18 @@ def test_a_finished_run_ends_with_its_final_match_and_its_network_is_played(page
     shutil.copy(ROOT / "models/universal.safetensors", run / "export/model.safetensors")
     page.open("runs/quick-1")
     page.wait_text("#runs dl", "Strength70.0 % [62.0, 78.0]")
-    assert "against alphabeta:nodes=200 with 32 simulations, 100 games (final match)" in page.text("#runs dl")
+    assert "with 32 simulations against alphabeta:nodes=200, 100 games, final match" in page.text("#runs dl")
     assert generations(page) == 12
     page.click("#runs .chart-card summary")
     told = "return $$('#runs .chart-card:first-child tbody tr').at(-1)?.textContent"
     page.wait(told)
-    assert page.run(told) == "1270"
-    for axis, last in [("minutes", "1570"), ("samples", "650070")]:
+    assert page.run(told) == "1270 % [62, 78.0]"
+    for axis, last in [("minutes", "1570 % [62, 78.0]"), ("samples", "650070 % [62, 78.0]")]:
         page.choose("Drawn against", axis)
         page.wait(f"{told} === arguments[0]", last)
     page.screenshot("run-finished.png")
     titles = page.run("return $$('#runs .chart-card').filter((one) => one.offsetParent).map((one) => one.querySelector('figcaption').firstChild.textContent)")
-    assert len(titles) == 8 and "Learning rate" in titles and "Length of the gradient" in titles
+    assert len(titles) == 9 and "Learning rate" in titles and "Length of the gradient" in titles
     assert page.run("return $$('#runs .chart-card figcaption p').every((one) => one.textContent.length > 40)")
     files = page.run("return $$('#runs .links a').map((one) => [one.textContent, one.getAttribute('href')])")
     assert files[0] == ["Learning curve", "/runs/quick-1/learning.html"]
@@ -256,10 +256,10 @@ def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
     write("earlier", earlier)
     expected = {
         "stopped": ["97.0 % of the last even games were drawn", "The run stopped before its learning rate fell"],
-        "finished": ["The loss of the policy still fell", "The actors played 30.0 % of the time", "It beats the opponent (against alphabeta:nodes=200 with 32 simulations) nearly always"],
+        "finished": ["The loss of the policy still fell", "The actors played 30.0 % of the time and waited for training in the rest: with less reuse (replay.reuse, now 5)", "It nearly always wins with 32 simulations against alphabeta:nodes=200"],
         "level": ["The loss of the policy is level", "The gradient grows", "The run stopped before", "Its strength was not measured."],
         "short": ["The run stopped before its learning rate fell"],
-        "earlier": ["The run stopped before its learning rate fell", "Against its own earlier networks it scored 70.0 % [61.0, 79.0]: it is stronger now."],
+        "earlier": ["The run stopped before its learning rate fell", "Against the network that it had at generation 0 it scored 70.0 % [61.0, 79.0] in 100 games: it is stronger now."],
     }
     page.open("runs")
     for name, sentences in expected.items():
@@ -268,7 +268,7 @@ def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
         found = page.run("return $$('#runs .columns li').map((one) => one.textContent)")
         assert len(found) == len(sentences) and all(one.startswith(start) for one, start in zip(found, sentences)), (name, found)
         # One match is no curve.
-        assert ("measured once" in page.text("#runs .chart-card figcaption")) == (name in ("level", "short"))
+        assert ("Measured once so far." in page.text("#runs .chart-card figcaption")) == (name in ("level", "short"))
     page.screenshot("run-in-words.png")
 
 
@@ -290,11 +290,14 @@ def test_scores_of_other_rulesets_are_not_joined_and_runs_are_read_at_different_
     chart = page.find_element("css selector", "#runs .chart-card:nth-child(2) .chart")
     page.run("arguments[0].scrollIntoView({ block: 'center' })", chart)
     ActionChains(page).move_to_element_with_offset(chart, -60, 0).perform()
-    page.wait("return /^minutes [\\d.]+: one -?\\d.*, two -?\\d/.test($('#runs .chart-card:nth-child(2) .readout').textContent)")
+    readout = "return !$('#runs .chart-card:nth-child(2) .readout').hidden && [...$('#runs .chart-card:nth-child(2) .readout').children].map((one) => one.textContent).join()"
+    height = page.run("return $('main').scrollHeight")
+    page.wait(f"return /^minutes [\\d.]+,one -?[\\d.]+,two -?[\\d.]+$/.test((() => {{ {readout} }})())")
+    assert page.run("return $('main').scrollHeight") == height
     # Beyond the end of a run nothing of it is read.
     right = page.run("return arguments[0].clientWidth / 2", chart)
     ActionChains(page).move_to_element_with_offset(chart, int(right) - 15, 0).perform()
-    page.wait("return /^minutes [\\d.]+: two -?\\d[^,]*$/.test($('#runs .chart-card:nth-child(2) .readout').textContent)")
+    page.wait(f"return /^minutes [\\d.]+,two -?[\\d.]+$/.test((() => {{ {readout} }})())")
     page.choose("Ruleset", "savard")
     page.wait("return $$(`${arguments[0]} path.line`).every((one) => one.getAttribute('d').split('L').length === 3)", scores)
 
@@ -355,11 +358,12 @@ def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path)
     rows = page.run("return Object.fromEntries($$('#runs [aria-label=\"All runs\"] tbody tr').map((row) => [row.querySelector('th').textContent, row.textContent]))")
     assert sorted(rows) == ["bad-config", "bad-line", "other", "sound", "unchosen"]
     assert [name for name in sorted(rows) if "damaged" in rows[name]] == ["bad-config", "bad-line"] and "finished" not in rows["bad-config"]
-    assert rows["unchosen"].endswith("40.0 % [30.0, 50.0]13 of 814")
+    assert rows["unchosen"].endswith("40.0 % [30.0, 50.0]generation 1013 of 814")
     # What is common to all scores is said once, and what is not of the settings.
-    assert page.run("return $$('#runs p').filter((one) => one.textContent.startsWith('Scores: against alphabeta')).length") == 1
+    assert page.run("return $$('#runs p').filter((one) => one.textContent.startsWith('Scores: with 32 simulations against alphabeta')).length") == 1
     assert page.run("return $$('#runs [aria-label=\"Settings that differ\"] tbody tr').map((one) => one.textContent)") == [
-        "seed117", "selfplay.search.mode.gumbel.max_considered_actionsautoautofixed 12"]
+        "seed171", "selfplay.search.mode.gumbel.max_considered_actionsautofixed 12auto"]
+    assert "bad-line, sound have the same settings but for the seed" in page.text("#runs [aria-label=Comparison]")
     assert "Not shown: stray." in page.text("#runs")
     page.screenshot("runs-damaged.png")
     page.find_element("link text", "unchosen").click()
@@ -384,6 +388,6 @@ def test_losses_are_read_to_three_digits_between_labelled_ends(page, tmp_path):
     page.click(f"{policy} summary")
     page.wait(f"return $('{policy} tbody tr:nth-child(2) td')?.textContent === '0.645'")
     # A point at the foot of the chart does not touch the numbers below.
-    foot, tops = page.run("""const [dot, ...labels] = [$("#runs .chart-card:nth-child(6) circle.dashed"), ...$$("#runs .chart-card:nth-child(6) text.center")];
+    foot, tops = page.run("""const [dot, ...labels] = [$("#runs .chart-card:nth-child(7) circle"), ...$$("#runs .chart-card:nth-child(7) text.center")];
         return [dot.getBoundingClientRect().bottom, labels.map((one) => one.getBoundingClientRect().top)]""")
     assert len(tops) > 3 and min(tops) > foot

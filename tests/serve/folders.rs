@@ -134,6 +134,7 @@ fn the_list_of_runs_says_how_far_each_has_come() {
     let listed = || served.get("/api/runs").json()["runs"][0].clone();
     let told = listed();
     assert_eq!((&told["verdicts"]["bell"]["score"], &told["is_final"]), (&json!(0.5), &json!(false)));
+    assert_eq!(told["verdicts"]["bell"]["generation"], measured["generation"]);
     assert_eq!((&told["generations"], &told["elapsed_secs"]), (&json!(2), &json!(120.0)));
     fs::write(run.join("result.json"), json!({ "state": {}, "verdicts": { "bell": verdict(0.75) } }).to_string())
         .unwrap();
@@ -270,13 +271,14 @@ fn some_files_of_a_run_can_be_had_and_no_others() {
     fs::create_dir(run.join("export")).unwrap();
     fs::write(run.join("learning.html"), "<h1>A curve</h1>").unwrap();
     fs::write(run.join("export/model.onnx"), "a model").unwrap();
+    fs::write(run.join("provenance.json"), "{}").unwrap();
     let served = serve(root.path());
-    assert_eq!(served.get("/api/runs/quick-1").json()["files"], json!(["learning.html", "model.onnx"]));
+    assert_eq!(served.get("/api/runs/quick-1").json()["files"], json!(["learning.html", "config.toml", "model.onnx"]));
     let page = served.get("/runs/quick-1/learning.html");
     assert!(page.body == "<h1>A curve</h1>" && page.head.contains("sandbox allow-scripts"), "{}", page.head);
     let model = served.get("/runs/quick-1/model.onnx");
     assert!(model.body == "a model" && model.head.contains("attachment"), "{}", model.head);
-    for file in ["config.toml", "model.safetensors", "export%2fmodel.onnx", "..%2fquick-1%2flearning.html"] {
+    for file in ["provenance.json", "model.safetensors", "export%2fmodel.onnx", "..%2fquick-1%2flearning.html"] {
         served.get(&format!("/runs/quick-1/{file}")).refusal(404);
     }
 }
