@@ -89,7 +89,8 @@ export class LineChart {
     listen("pointermove", (event) => this.point(event));
     listen("pointerup", (event) => this.endDrag(event));
     listen("pointercancel", () => this.endDrag(null));
-    listen("pointerleave", () => this.point(null));
+    // What was read by a touch stays until the next one.
+    listen("pointerleave", ({ pointerType }) => pointerType !== "touch" && this.point(null));
     listen("dblclick", () => this.zoom(null));
     new ResizeObserver(() => this.draw()).observe(this.drawing);
   }
@@ -100,6 +101,8 @@ export class LineChart {
     Object.assign(this, { xTitle, range });
     const known = series.filter(({ points }) => points.length);
     const [from, to] = range;
+    const all = known.flatMap(({ points }) => points.map(([x]) => x));
+    this.nothing = all.length ? `nothing here: the values lie from ${short(Math.min(...all))} to ${short(Math.max(...all))}` : "nothing to draw";
     this.series = known.map((one) => ({ ...one, points: one.points.filter(([x]) => x >= from && x <= to) })).filter(({ points }) => points.length);
     this.heading.textContent = this.title + where;
     const entry = ({ name, color }) => el("li", { onpointerenter: () => this.emphasize(name), onpointerleave: () => this.emphasize(null) }, el("span", { class: `swatch ${color}` }), name);
@@ -118,7 +121,7 @@ export class LineChart {
     const all = this.series.flatMap(({ points }) => points);
     if (!all.length) {
       this.x = null;
-      this.drawing.replaceChildren(svg("text", { x: width / 2, y: height / 2, class: "tick center" }, "nothing to draw here"));
+      this.drawing.replaceChildren(svg("text", { x: width / 2, y: height / 2, class: "tick center" }, this.nothing));
       return;
     }
     const ends = (values) => [Math.min(...values), Math.max(...values)];
@@ -172,6 +175,7 @@ export class LineChart {
   at(event) { return event.clientX - this.drawing.getBoundingClientRect().left; }
 
   beginDrag(event) {
+    this.point(event);
     if (!this.x || event.button !== 0) return;
     this.dragged = this.at(event);
     this.drawing.setPointerCapture(event.pointerId);
@@ -234,7 +238,7 @@ export class LineChart {
     const xs = [...new Set(this.series.flatMap(({ points }) => points.map(([x]) => x)))].sort((a, b) => a - b);
     const cell = (points, x) => points.find(([at]) => at === x);
     this.tableBody.replaceChildren(el("table", {},
-      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, this.xTitle), this.series.map(({ name }) => el("th", { scope: "col" }, name)))),
+      el("thead", {}, el("tr", {}, el("th", { scope: "col" }, this.xTitle), this.series.map(({ name }) => el("th", { scope: "col" }, name.split(":")[0])))),
       el("tbody", {}, xs.map((x) => el("tr", {}, el("th", { scope: "row" }, short(x)),
         this.series.map(({ points }) => el("td", {}, cell(points, x) ? this.valueText(cell(points, x)) : "")))))));
   }

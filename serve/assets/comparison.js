@@ -5,7 +5,7 @@ import { quoted } from "/app/runcards.js";
 import { gamesOf, kindOf, meanOf, percent, scoreText } from "/app/scores.js";
 import { settingsList, settingsOf } from "/app/settings.js";
 
-// How many games tell two networks apart that are some points of 100 from one another.
+// How many games in each ruleset tell two networks apart that are some points of 100 from one another.
 const GAMES = 400;
 
 // How much further a difference must reach than the interval of 95 % of one pair, where the best of so many runs is sought: after
@@ -20,7 +20,7 @@ export function comparison(runs, ruleset) {
   const told = scores(runs, ruleset);
   // The tables have the same order: the strongest first.
   const order = [...told.found.map(({ run }) => run), ...runs.filter((run) => !told.found.some((one) => one.run === run))];
-  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), ...strongest(runs, ruleset, told), bySeed(order, told.found), differences(order));
+  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), ...strongest(runs, ruleset, told), bySeed(order, told.found), differences(order, told.found));
 }
 
 // Returns the runs that were `measured`, in a ruleset if one is asked for; the `found` scores of those that were measured in the same way,
@@ -51,16 +51,16 @@ function strongest(runs, ruleset, { measured, shared, found }) {
   const [below, open] = [others.filter(isClear), others.filter((one) => !isClear(one))];
   const other = measured.filter((run) => !found.some((one) => one.run === run));
   const scoreIn = ({ run }, id) => run.about.verdicts[id].score;
-  const lead = (id) => scoreIn(best, id) - mean(others.map((one) => scoreIn(one, id)));
-  const [most] = shared.toSorted((one, other) => lead(other) - lead(one));
+  const next = (id) => others.toSorted((one, other) => scoreIn(other, id) - scoreIn(one, id))[0];
+  const [most] = shared.toSorted((one, other) => scoreIn(best, other) - scoreIn(next(other), other) - scoreIn(best, one) + scoreIn(next(one), one));
   const changing = found.filter(({ run }) => new Set(shared.map((id) => run.about.verdicts[id].generation)).size > 1);
   const said = [
     shared.length > 1 ? `Over all ${shared.length} rulesets together:` : `In ${shared[0]}:`,
     open.length ? `${name(best)} has the highest score.` : `${name(best)} is clearly stronger than ${list(below)}${measured.some(({ about }) => about.is_running) ? ", so far" : ""}.`,
     open.length && below.length ? `Clearly below: ${list(below)}.` : "",
     open.length ? `Too few games to tell it from ${list(open)}.` : "",
-    shared.length > 1 ? `Its lead is largest in ${most}: ${percent(scoreIn(best, most))} %, where the others have ${percent(scoreIn(best, most) - lead(most))} % on average.` : "",
-    found.length > 2 ? `Among ${found.length} runs a difference must be ${FURTHER[found.length].toFixed(1)} times as large as between two, since the best is sought: so are the intervals of the differences.` : "",
+    shared.length > 1 && !open.length ? `Its lead over the next one is largest in ${most}: ${percent(scoreIn(best, most))} % and ${percent(scoreIn(next(most), most))} % (${next(most).run.name}).` : "",
+    found.length > 2 ? `Among ${found.length} runs a difference must be ${FURTHER[found.length].toFixed(1)} times as large as between two, since the best is sought, and the intervals of the differences are so much wider.` : "",
     changing.length ? `Measured at different generations in different rulesets: ${list(changing)}.` : "",
     other.length ? `Measured in another way, and not compared: ${names(other)}.` : "",
     measured.length < runs.length ? `Not measured${where}: ${names(runs.filter((run) => !measured.includes(run)))}.` : "",
@@ -73,7 +73,7 @@ function strongest(runs, ruleset, { measured, shared, found }) {
   ];
   return [
     el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null),
-    tableOf("Scores by ruleset", "Ruleset, 95 % intervals", found.map(({ run }) => run), rows.filter(Boolean)),
+    tableOf("Scores by ruleset", "Ruleset, with 95 % intervals", found.map(({ run }) => run), rows.filter(Boolean)),
   ];
 }
 
@@ -93,14 +93,12 @@ function tableOf(label, head, runs, rows) {
     el("tbody", {}, rows.map(([name, ...cells]) => el("tr", {}, el("th", { scope: "row" }, name), cells.map((cell, at) => el("td", { "data-label": runs[at].name }, cell)))))));
 }
 
-// Says how two runs are measured against each other, where both have a network and a ruleset in common.
+// Says how two runs are measured against each other in what they share, where both have a network.
 function duel([first, second], shared) {
-  const drawn = (id) => mean([first, second].map(({ about }) => about.verdicts[id]).map((verdict) => (verdict ? verdict.draws / gamesOf(verdict) : 1)));
-  const rulesets = (shared.length ? shared : first.about.rulesets.filter((id) => second.about.rulesets.includes(id))).toSorted((one, other) => drawn(one) - drawn(other));
+  const rulesets = shared.length ? shared : first.about.rulesets.filter((id) => second.about.rulesets.includes(id));
   if (![first, second].every(({ about }) => about.model) || !rulesets.length) return null;
   const agents = [first, second].map(({ about }) => quoted(`net:${about.path},sims=64`)).join(" ");
-  return [` To know${rulesets.length > 1 ? ` in one ruleset, for example ${rulesets[0]}, where the fewest games are drawn` : ""}, let ${first.name} and ${second.name} play each other: `,
-    command(`latrunculi match ${agents} --ruleset ${rulesets[0]} --games ${GAMES}`)];
+  return [` To know, let ${first.name} and ${second.name} play each other: `, command(`latrunculi match ${agents} --ruleset ${rulesets.join(",")} --games ${GAMES}`)];
 }
 
 // Says what runs of the same settings tell of these: with one of each, chance in the training is not seen.
@@ -112,12 +110,12 @@ function bySeed(runs, found) {
     const spread = own.length > 1 ? `: ${percent(mean(own))} % on average, from ${percent(Math.min(...own))} to ${percent(Math.max(...own))}` : "";
     return `${group.map(({ name }) => name).join(", ")} have the same settings but for the seed${spread}.`;
   });
-  if (groups.length > 1) said.push(`${said.length ? "Others were" : "Each of these settings was"} trained once: the intervals hold for these networks, and chance in the training comes on top. Three seeds of each tell settings apart.`);
+  if (groups.length > 1) said.push(`${said.length ? "Others were" : "Each of these settings was"} trained once: the intervals hold for these networks, and chance in the training comes on top. To compare settings, train each with three seeds or more.`);
   return said.length ? el("p", { class: "soft" }, said.join(" ")) : null;
 }
 
-// A table of the settings in which runs differ, and a list of those that all have. Runs whose settings cannot be read are left out.
-function differences(all) {
+// A table of the settings in which runs differ, with their scores above them and the seed below, and a list of those that all have. Runs whose settings cannot be read are left out.
+function differences(all, found) {
   const runs = all.filter(({ about }) => about.config);
   if (runs.length < 2) return null;
   const settings = runs.map(({ about }) => settingsOf(about.config));
@@ -128,8 +126,11 @@ function differences(all) {
   const rows = names.map((name) => [name, ...settings.map((one) => one.get(name) ?? (parts(one, name).join(", ") || "–"))]);
   const isCommon = ([, ...values]) => new Set(values).size === 1;
   const [common, differing] = [rows.filter(isCommon), rows.filter((row) => !isCommon(row))];
+  const seedLast = differing.toSorted(([one], [other]) => (one === "seed") - (other === "seed"));
+  const score = ({ name }) => found.find(({ run }) => run.name === name)?.mean.score;
+  if (found.length) seedLast.unshift(["score, %", ...runs.map((run) => (score(run) === undefined ? "–" : percent(score(run))))]);
   return [
-    differing.length ? tableOf("Settings that differ", "Setting that differs", runs, differing) : el("p", {}, "They have the same settings."),
+    differing.length ? tableOf("Settings that differ", "Setting that differs", runs, seedLast) : el("p", {}, "They have the same settings."),
     common.length ? settingsList(`${common.length} settings that all of them have`, common) : null,
   ];
 }

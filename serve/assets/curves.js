@@ -14,12 +14,14 @@ export const AXES = {
 const EVERY = "With evaluation.every a run is measured every so many generations, which gives a curve.";
 // What is said of losses where the searches of the runs differ.
 const UNLIKE = "The searches of these runs differ, so their losses say nothing of which run is the stronger.";
+// Over how many generations what is counted in games may be averaged.
+export const SMOOTH = { 1: "one generation", 5: "five generations", 20: "twenty generations" };
 const PERCENT = { unit: " %", low: 0, high: 100, middle: 50 };
 // Each chart, with what it should look like.
 const CHARTS = {
   score: {
     title: "Score of the network in its matches, % with 95 % intervals", unit: " %", middle: 50, isNamed: true,
-    note: "It should rise. Matches between have few games, so neighbours differ by chance; the final match has the most. 50 % is as strong as the opponent.",
+    note: "It should rise. Matches between have few games, so neighbours differ by chance; the final match has the most. 50 % is as strong as the opponent; alphabeta:nodes=N looks at N states for each decision.",
   },
   policy: {
     title: "Loss of the policy, less the entropy of its target, in nats", digits: 3,
@@ -47,23 +49,26 @@ export class Curves {
   }
 
   // Draws runs `against` one of the axes, `from` one place of it `to` another one, or null for its ends: the games and matches of a
-  // ruleset, or of all where it is empty.
-  draw(runs, { against, ruleset, from, to }) {
+  // ruleset, or of all where it is empty; what is counted in games is the mean over the last `smooth` generations.
+  draw(runs, { against, ruleset, smooth, from, to }) {
     const axis = AXES[against];
     const range = [from ?? -Infinity, to ?? Infinity];
-    const drawn = JSON.stringify([against, ruleset, from, to, runs.map(({ name, color, next, rounds, about: { result } }) => [name, color, next, rounds.length, result])]);
+    const drawn = JSON.stringify([against, ruleset, smooth, from, to, runs.map(({ name, color, next, rounds, about: { result } }) => [name, color, next, rounds.length, result])]);
     if (drawn === this.drawn) return;
     this.drawn = drawn;
     const name = (run, what) => (runs.length > 1 ? `${run.name}${what ? `, ${what}` : ""}` : what || run.name);
     // Where a ruleset is chosen, each chart says of what it is.
     const isOne = ruleset !== "" && runs.some(({ about }) => about.rulesets.length > 1);
     const show = (key, lines, where = ", all rulesets together", common = "") => this.charts[key].show(runs.flatMap(lines), { xTitle: axis.title, range, common, where: isOne ? where : "" });
-    const one = (key, read, where) => show(key, (run) => [{ name: name(run, ""), color: run.color, points: run.rounds.map((round) => [axis.read(round), read(round)]).filter(([, y]) => Number.isFinite(y)) }], where);
+    const one = (key, read, where, over = 1) => show(key, (run) => {
+      const points = run.rounds.map((round) => [axis.read(round), read(round)]).filter(([, y]) => Number.isFinite(y));
+      return [{ name: name(run, ""), color: run.color, points: points.map(([x], at) => [x, meanOver(points.slice(Math.max(0, at + 1 - over), at + 1))]) }];
+    }, where);
     const kinds = new Set(runs.flatMap((run) => matchesOf(run, ruleset).flatMap(({ verdicts }) => verdicts.map(kindOf))));
     const common = kinds.size === 1 ? [...kinds][0] : "";
     show("score", (run) => scores(run, ruleset, axis, common, (what) => name(run, what)), `, ${ruleset}`, common);
     const isCurve = this.charts.score.series.some(({ points }) => points.length > 1);
-    this.charts.score.note.textContent = isCurve ? CHARTS.score.note : `Measured once so far. ${runs.every(({ about: { config } }) => config?.evaluation.every) ? "" : EVERY}`;
+    this.charts.score.note.textContent = isCurve ? CHARTS.score.note : `${kinds.size ? "Measured once" : "Not measured"} so far. ${runs.every(({ about: { config } }) => config?.evaluation.every) ? "" : EVERY}`;
     const trained = (read) => (round) => (round.steps > 0 ? read(round.losses) : NaN);
     one("policy", trained(({ policy, target_entropy }) => policy - target_entropy));
     const searches = new Set(runs.map(({ about: { config } }) => JSON.stringify(config?.selfplay)));
@@ -71,12 +76,14 @@ export class Curves {
     one("value", trained(({ value }) => value));
     one("rate", trained(({ learning_rate }) => learning_rate));
     one("gradient", trained(({ gradient_norm }) => gradient_norm));
-    one("speed", ({ games_per_sec }) => games_per_sec);
+    one("speed", ({ games_per_sec }) => games_per_sec, undefined, Number(smooth));
     // The games of alpha-beta say nothing of the network.
     const games = (key, factor) => (round) => factor * ((round.teacher ? null : ruleset === "" ? round : round.rulesets?.[ruleset])?.[key] ?? NaN);
-    for (const [chart, key, factor] of [["first", "first_player_score", 100], ["draws", "draw_rate", 100], ["length", "actions_mean", 1]]) one(chart, games(key, factor), `, ${ruleset}`);
+    for (const [chart, key, factor] of [["first", "first_player_score", 100], ["draws", "draw_rate", 100], ["length", "actions_mean", 1]]) one(chart, games(key, factor), `, ${ruleset}`, Number(smooth));
   }
 }
+
+const meanOver = (points) => points.reduce((sum, [, y]) => sum + y, 0) / points.length;
 
 // Returns the matches of a run, or those in one ruleset, each with the round that it belongs to; the final one is the last.
 function matchesOf({ rounds, about: { result } }, ruleset) {

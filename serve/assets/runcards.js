@@ -1,29 +1,38 @@
 // What is said of training runs: a table of all, and a card for each that is drawn.
 
 import { button, command, el } from "/app/dom.js";
-import { gamesOf, kindOf, meanOf, newestOf, percent, scoreText } from "/app/scores.js";
+import { gamesOf, generationsOf, kindOf, meanOf, percent, scoreText } from "/app/scores.js";
 import { settingsList, settingsOf } from "/app/settings.js";
 import { trends } from "/app/trends.js";
 
 // How many runs the table has before all are asked for.
-const FIRST = 10;
+const FIRST = matchMedia("(max-width: 480px)").matches ? 4 : 10;
 // The row that says by what matches the strength was measured.
 const MEASURED = "Measured";
 
 const whole = (number) => number.toLocaleString("en");
 const plural = (number, one) => `${whole(number)} ${one}${number === 1 ? "" : "s"}`;
 
-// Says how strong the network was when it was last measured, by what matches, and when that was; null before.
+// Says how strong the network was when it was last measured in each ruleset, by what matches, and when that was; null before.
 function strength({ verdicts, is_final, rulesets }) {
-  const newest = newestOf(verdicts);
-  if (!newest.length) return null;
-  const all = newest.map(([, verdict]) => verdict);
-  const names = all.length > 3 ? all.length : newest.map(([id]) => id).join(", ");
-  const where = all.length < rulesets.length ? `in ${names} of ${rulesets.length} rulesets, ` : all.length > 1 ? `in ${all.length} rulesets, ` : "";
+  const all = Object.values(verdicts);
+  if (!all.length) return null;
+  const where = all.length < rulesets.length ? `in ${all.length} of ${rulesets.length} rulesets, ` : all.length > 1 ? `in ${all.length} rulesets, ` : "";
   const against = `${where}${[...new Set(all.map(kindOf))].join(", ")}, ${plural(gamesOf(all[0]), "game")}${all.length > 1 ? " each" : ""}`;
-  const when = is_final ? "final match" : `generation ${all[0].generation}`;
-  const [worst] = newest.toSorted(([, one], [, other]) => one.score - other.score);
-  return { against, when, all, score: all.length > 1 ? `mean ${scoreText(meanOf(all))}, worst ${percent(worst[1].score)} % (${worst[0]})` : scoreText(all[0]) };
+  const [worst] = Object.entries(verdicts).toSorted(([, one], [, other]) => one.score - other.score);
+  const score = all.length > 1 ? `mean ${scoreText(meanOf(all))}, worst ${percent(worst[1].score)} % (${worst[0]})` : scoreText(all[0]);
+  return { against, when: is_final ? "final match" : generationsOf(all), score };
+}
+
+// A table of the last match in each ruleset, the worst first; none where there is one.
+function rulesetTable({ verdicts, rulesets }) {
+  const all = Object.entries(verdicts).toSorted(([, one], [, other]) => one.score - other.score);
+  if (all.length < 2) return null;
+  const heads = ["Ruleset", "Score", "Drawn", ...(all.some(([, { generation }]) => generation !== undefined) ? ["Generation", "Against itself before"] : [])];
+  const cells = (id, { generation, earlier, ...verdict }) => [id, scoreText(verdict), `${percent(verdict.draws / gamesOf(verdict))} %`, generation, earlier ? `${scoreText(earlier)} of generation ${earlier.generation}` : "–"].slice(0, heads.length);
+  return el("details", { open: all.length <= 6 }, el("summary", {}, `By ruleset (${all.length} of ${rulesets.length})`), el("div", { class: "wide" }, el("table", { "aria-label": "By ruleset", class: "stacks" },
+    el("thead", {}, el("tr", {}, heads.map((head, at) => el("th", { scope: "col", class: at ? null : "text" }, head)))),
+    el("tbody", {}, all.map(([id, verdict]) => el("tr", {}, cells(id, verdict).map((cell, at) => (at ? el("td", { "data-label": heads[at] }, cell) : el("th", { scope: "row" }, cell)))))))));
 }
 
 const rulesetsOf = ({ rulesets }) => (rulesets.length > 3 ? `${rulesets.length} rulesets` : rulesets.join(", "));
@@ -36,7 +45,7 @@ const minutes = (seconds) => (seconds < 600 ? (seconds / 60).toFixed(1) : whole(
 // Returns how far a number has come, and how far it goes where that is known.
 const ofBudget = (done, budget) => (budget ? `${done} of ${budget.toLocaleString("en")}` : done);
 
-const scoreOf = (run) => meanOf(strength(run)?.all ?? []).score;
+const scoreOf = ({ verdicts }) => meanOf(Object.values(verdicts)).score;
 
 // In what orders runs are listed. Scores against different opponents are no order: those of one kind stand together.
 export const ORDERS = {
@@ -90,16 +99,19 @@ export function runCards(runs, play, chosen) {
   const isCommon = ([term, value]) => runs.length > 1 && runs.every((run) => settings(run).some(([other, same]) => other === term && same === value));
   const common = runs.length ? settings(runs[0]).filter(isCommon) : [];
   return [
-    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), runs.length === 1, play, run.about.rulesets.includes(chosen) ? chosen : run.about.rulesets[0])),
+    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), runs.length, play, run.about.rulesets.includes(chosen) ? chosen : run.about.rulesets[0])),
     common.length ? el("p", { class: "soft across" }, `All of them: ${common.map(([term, value]) => `${term.toLowerCase()} ${value}`).join(", ")}.`) : null,
   ];
 }
 
-function runCard(run, settings, isAlone, play, ruleset) {
+// Of more than two runs only the strength is told at once.
+function runCard(run, settings, count, play, ruleset) {
+  const isAlone = count === 1;
   const { about, rounds } = run;
   const last = rounds.at(-1);
   const seen = last ? trends(run) : [];
   const measured = about.verdicts[ruleset] ?? Object.values(about.verdicts)[0];
+  const score = strength(about)?.score ?? (about.result && !about.is_running ? "no match was played" : "not measured yet");
   const rows = [
     ...settings.filter(([term]) => term !== MEASURED),
     // The last round may train on without games.
@@ -107,15 +119,18 @@ function runCard(run, settings, isAlone, play, ruleset) {
     last ? ["Training steps", whole(last.steps_total)] : null,
     last ? ["Samples", whole(last.samples_total)] : null,
     last ? ["Time", ofBudget(duration(last.elapsed_secs), about.budget?.minutes && `${about.budget.minutes} min`)] : null,
-    ["Strength", strength(about)?.score ?? (about.result && !about.is_running ? "no match was played" : "not measured yet")],
+    count > 2 ? null : ["Strength", score],
     ...settings.filter(([term]) => term === MEASURED),
     ["State", state(about)],
     isAlone && about.model ? ["Measure it", command(`latrunculi match ${quoted(`net:${about.path},sims=${measured?.simulations ?? 64}`)} ${measured?.opponent ?? "alphabeta:nodes=2000"} --ruleset ${ruleset} --games 400`)] : null,
   ];
+  const list = el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
   return el("section", { class: "card", "aria-label": run.name },
     el("h2", {}, el("span", { class: `swatch ${run.color}` }), run.name),
     faultsOf(run).map((fault) => el("p", { class: "fault" }, fault)),
-    el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)])),
+    count > 2 ? el("p", { class: "soft" }, score) : null,
+    count > 2 ? el("details", {}, el("summary", {}, "How far it is"), list) : list,
+    isAlone ? rulesetTable(about) : null,
     seen.length ? el("details", { open: isAlone }, el("summary", {}, `What the curves say (${seen.length})`), el("ul", {}, seen.map((text) => el("li", {}, text)))) : null,
     isAlone && about.config ? settingsList("Settings", [...settingsOf(about.config)]) : null,
     el("div", { class: "row links" }, about.model ? button("Play this network", () => play(`net:${about.model},sims=64`, about.name, ruleset), { class: "main" }) : null,

@@ -2,7 +2,7 @@
 
 import { ask } from "/app/api.js";
 import { comparison } from "/app/comparison.js";
-import { AXES, Curves } from "/app/curves.js";
+import { AXES, Curves, SMOOTH } from "/app/curves.js";
 import { attempt, button, choose, el, select, showText } from "/app/dom.js";
 import { ORDERS, runCards, runTable } from "/app/runcards.js";
 
@@ -13,7 +13,7 @@ const INTERVAL = 2000;
 const LIST_INTERVAL = 20_000;
 // What the charts show at first, and all of the axis.
 const ALL = { from: null, to: null };
-const FIRST_VIEW = { order: "newest", against: "generation", ruleset: "", ...ALL };
+const FIRST_VIEW = { order: "newest", against: "generation", ruleset: "", smooth: "1", ...ALL };
 
 export class Runs {
   // `play` is called with the agent that is to be played against, its run, and one of the run's rulesets.
@@ -34,6 +34,7 @@ export class Runs {
     this.orderField = select("Order", Object.entries(ORDERS).map(([key, [title]]) => [key, title]), undefined, (order) => this.see({ order }));
     this.rulesetField = select("Ruleset", [], undefined, (ruleset) => this.see({ ruleset }));
     this.axisField = select("Drawn against", Object.entries(AXES).map(([key, { title }]) => [key, title]), undefined, (against) => this.see({ against, ...ALL }));
+    this.smoothField = select("Games averaged over", Object.entries(SMOOTH), undefined, (smooth) => this.see({ smooth }));
     this.ends = ["from", "to"].map((end) => el("input", { type: "number", min: 0, step: "any", placeholder: end === "from" ? "the beginning" : "the end", onchange: ({ target }) => this.seeEnd(end, endOf(target.value)) }));
     this.allButton = button("Show all of it", () => this.see(ALL));
     this.none = el("p", {});
@@ -42,8 +43,8 @@ export class Runs {
     this.without = el("p", { class: "soft" });
     const endFields = this.ends.map((input, index) => el("label", { class: "field" }, el("span", {}, ["From", "To"][index]), input));
     this.fields = el("section", { class: "card", "aria-label": "What the charts show" },
-      el("div", { class: "fields" }, this.axisField, ...endFields),
-      el("div", { class: "row" }, el("span", { class: "soft" }, "Drag across a chart to see a part of all of them, double-click to see the whole again."), this.allButton));
+      el("div", { class: "fields" }, this.axisField, this.smoothField, ...endFields),
+      el("div", { class: "row" }, el("span", { class: "soft" }, "Drag across a chart to see a part of all of them."), this.allButton));
     this.about = el("div", { class: "columns" });
     this.comparison = el("div", {});
     this.curves = new Curves((range) => (range ? this.seeBetween(...range) : this.see(ALL)));
@@ -57,7 +58,7 @@ export class Runs {
     if (names.length) Object.assign(this.view, ALL);
     for (const [key, value] of view) if (key in FIRST_VIEW) this.view[key] = key in ALL ? endOf(value) : value;
     if (this.view.from !== null && this.view.to !== null && this.view.from >= this.view.to) Object.assign(this.view, ALL);
-    for (const [key, known] of [["against", AXES], ["order", ORDERS]]) if (!Object.hasOwn(known, this.view[key])) this.view[key] = FIRST_VIEW[key];
+    for (const [key, known] of [["against", AXES], ["order", ORDERS], ["smooth", SMOOTH]]) if (!Object.hasOwn(known, this.view[key])) this.view[key] = FIRST_VIEW[key];
     const folder = await this.list();
     const known = (name) => this.listed.some((run) => run.name === name);
     let wanted = (names.length ? names : [...this.colors.keys()]).filter(known);
@@ -193,6 +194,7 @@ export class Runs {
     replaceSame(this.comparison, el("div", {}, comparison(runs, this.view.ruleset)), colors);
     choose(this.axisField, this.view.against);
     choose(this.orderField, this.view.order);
+    choose(this.smoothField, this.view.smooth);
     this.orderField.hidden = this.listed.length < 3;
     this.ends.forEach((input, index) => { if (input !== document.activeElement) input.value = this.view[["from", "to"][index]] ?? ""; });
     this.allButton.hidden = this.view.from === null && this.view.to === null;
@@ -203,9 +205,10 @@ export class Runs {
   drawRulesets(runs) {
     const names = [...new Set(runs.flatMap(({ about }) => about.rulesets))].sort();
     const field = this.rulesetField.querySelector("select");
-    if (field.dataset.names !== names.join()) {
-      field.dataset.names = names.join();
-      field.replaceChildren(el("option", { value: "" }, "all together"), ...names.map((name) => el("option", { value: name }, name)));
+    const options = names.map((name) => [name, runs.some(({ about }) => about.verdicts[name]) ? name : `${name} (no match)`]);
+    if (field.dataset.options !== options.join()) {
+      field.dataset.options = options.join();
+      field.replaceChildren(el("option", { value: "" }, "all together"), ...options.map(([value, text]) => el("option", { value }, text)));
     }
     if (runs.length && this.view.ruleset && !names.includes(this.view.ruleset)) {
       this.view.ruleset = "";

@@ -6,12 +6,11 @@ export const percent = (share) => (100 * share).toFixed(1);
 export const gamesOf = ({ wins, draws, losses }) => wins + draws + losses;
 export const kindOf = ({ opponent, simulations }) => `with ${simulations} simulations against ${opponent}`;
 
-// Returns the ids and matches of the network that was measured last: those of the final match, which have no generation, or those of
-// the newest generation.
-export function newestOf(verdicts) {
-  const all = Object.entries(verdicts);
-  const newest = Math.max(...all.map(([, { generation = 0 }]) => generation));
-  return all.filter(([, { generation = newest }]) => generation === newest);
+// The generations of the networks that were measured; null for final matches, which have none.
+export function generationsOf(verdicts) {
+  const all = verdicts.map(({ generation }) => generation).filter(Number.isFinite);
+  const [first, last] = [Math.min(...all), Math.max(...all)];
+  return !all.length ? null : first === last ? `generation ${first}` : `generations ${first} to ${last}`;
 }
 
 // The mean of independent scores, with its interval, made of theirs.

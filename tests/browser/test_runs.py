@@ -200,7 +200,7 @@ def test_a_part_of_the_charts_is_drawn_and_the_address_holds_what_is_shown(page,
     page.show("play")
     page.show("runs")
     page.wait("return location.hash === arguments[0]", address)
-    assert page.run("return $$('#runs .fields select').map((one) => one.value)") == ["bell", "minutes"]
+    assert page.run("return $$('#runs .fields select').map((one) => one.value)") == ["bell", "minutes", "1"]
     page.click_button("Show all of it", "#runs")
     page.wait(f"{dots} === 60")
 
@@ -250,16 +250,17 @@ def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
         one["losses"].update(policy=2 + at % 2 / 100, gradient_norm=1 + at, clipped=0.5)
         one["verdicts"] = {}
     write("level", level)
+    (tmp_path / "runs/level/result.json").write_text(json.dumps({"state": {}, "verdicts": {}}))
     write("short", rounds(3))
     earlier = rounds(30)
     earlier[25]["verdicts"]["bell"]["earlier"] = {"generation": 0, "wins": 70, "draws": 0, "losses": 30, "score": 0.7, "lower": 0.61, "upper": 0.79}
     write("earlier", earlier)
     expected = {
-        "stopped": ["97.0 % of the last even games were drawn", "The run stopped before its learning rate fell"],
+        "stopped": ["The run stopped before its learning rate fell, which is when the network gains most: continue it to its end", "97.0 % of the last even games were drawn"],
         "finished": ["The loss of the policy still fell", "The actors played 30.0 % of the time and waited for training in the rest: with less reuse (replay.reuse, now 5)", "It nearly always wins with 32 simulations against alphabeta:nodes=200"],
-        "level": ["The loss of the policy is level", "The gradient grows", "The run stopped before", "Its strength was not measured."],
+        "level": ["The loss of the policy is level", "The gradient grows", "Its strength was not measured."],
         "short": ["The run stopped before its learning rate fell"],
-        "earlier": ["The run stopped before its learning rate fell", "Against the network that it had at generation 0 it scored 70.0 % [61.0, 79.0] in 100 games: it is stronger now."],
+        "earlier": ["The run stopped before its learning rate fell", "At generation 25 it was stronger than at generation 0: 70.0 % [61.0, 79.0] in 100 games."],
     }
     page.open("runs")
     for name, sentences in expected.items():
@@ -268,7 +269,7 @@ def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
         found = page.run("return $$('#runs .columns li').map((one) => one.textContent)")
         assert len(found) == len(sentences) and all(one.startswith(start) for one, start in zip(found, sentences)), (name, found)
         # One match is no curve.
-        assert ("Measured once so far." in page.text("#runs .chart-card figcaption")) == (name in ("level", "short"))
+        assert ("Measured once so far." in page.text("#runs .chart-card figcaption")) == (name == "short")
     page.screenshot("run-in-words.png")
 
 
@@ -298,6 +299,17 @@ def test_scores_of_other_rulesets_are_not_joined_and_runs_are_read_at_different_
     right = page.run("return arguments[0].clientWidth / 2", chart)
     ActionChains(page).move_to_element_with_offset(chart, int(right) - 15, 0).perform()
     page.wait(f"return /^minutes [\\d.]+,two -?[\\d.]+$/.test((() => {{ {readout} }})())")
+    # Averaged over five generations, the first player's score that rises by a point a generation is two points behind.
+    page.choose("Games averaged over", "5")
+    page.wait("return $$('#runs .chart-card:nth-child(6) circle').length === 60 && location.hash.includes('smooth=5')")
+    page.click("#runs .chart-card:nth-child(6) summary")
+    page.wait("return $$('#runs .chart-card:nth-child(6) tbody tr').some((row) => row.textContent === '2977 %')")
+    page.show("runs/one")
+    page.wait_for("#runs [aria-label='By ruleset'] tbody tr", 2)
+    assert page.run("return $$('#runs [aria-label=\"By ruleset\"] tr:first-child td').map((one) => one.textContent)") == ["60.0 % [50.0, 70.0]", "0.0 %", "20", "–"]
+    assert "in 2 rulesets, with 32 simulations against alphabeta:nodes=200, 2 games each, generations 20 to 25" in page.text("#runs dl")
+    page.show("runs/one/two")
+    page.wait_for("#runs .columns .card", 2)
     page.choose("Ruleset", "savard")
     page.wait("return $$(`${arguments[0]} path.line`).every((one) => one.getAttribute('d').split('L').length === 3)", scores)
 
@@ -362,7 +374,7 @@ def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path)
     # What is common to all scores is said once, and what is not of the settings.
     assert page.run("return $$('#runs p').filter((one) => one.textContent.startsWith('Scores: with 32 simulations against alphabeta')).length") == 1
     assert page.run("return $$('#runs [aria-label=\"Settings that differ\"] tbody tr').map((one) => one.textContent)") == [
-        "seed171", "selfplay.search.mode.gumbel.max_considered_actionsautofixed 12auto"]
+        "score, %40.040.030.0", "selfplay.search.mode.gumbel.max_considered_actionsautofixed 12auto", "seed171"]
     assert "bad-line, sound have the same settings but for the seed" in page.text("#runs [aria-label=Comparison]")
     assert "Not shown: stray." in page.text("#runs")
     page.screenshot("runs-damaged.png")
