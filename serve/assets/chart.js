@@ -117,6 +117,7 @@ export class LineChart {
     const width = this.drawing.clientWidth;
     const height = this.drawing.clientHeight;
     if (!width || this.element.hidden) return;
+    this.readout.hidden = true;
     this.drawing.setAttribute("viewBox", `0 0 ${width} ${height}`);
     const all = this.series.flatMap(({ points }) => points);
     if (!all.length) {

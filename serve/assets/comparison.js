@@ -20,7 +20,7 @@ export function comparison(runs, ruleset) {
   const told = scores(runs, ruleset);
   // The tables have the same order: the strongest first.
   const order = [...told.found.map(({ run }) => run), ...runs.filter((run) => !told.found.some((one) => one.run === run))];
-  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), ...strongest(runs, ruleset, told), bySeed(order, told.found), differences(order, told.found));
+  return el("section", { class: "card", "aria-label": "Comparison" }, el("h2", {}, "Comparison"), ...strongest(runs, ruleset, told, bySeed(order, told.found)), differences(order, told.found));
 }
 
 // Returns the runs that were `measured`, in a ruleset if one is asked for; the `found` scores of those that were measured in the same way,
@@ -37,8 +37,8 @@ function scores(runs, ruleset) {
   return { measured, shared, found: found.sort((one, other) => other.mean.score - one.mean.score) };
 }
 
-// Says which run is the strongest, if one is, and how to know where that is open.
-function strongest(runs, ruleset, { measured, shared, found }) {
+// Says which run is the strongest, if one is, and how to know where that is open; then what is `known` of the settings.
+function strongest(runs, ruleset, { measured, shared, found }, known) {
   const where = ruleset ? ` in ${ruleset}` : "";
   if (measured.length < 2) return [el("p", {}, `At least two of the runs must have been measured${where} before their strength can be compared.`)];
   if (!found.length) return [el("p", {}, `The runs were measured against different opponents or in different rulesets: their scores${where} cannot be compared.`, duel(measured, ruleset ? [ruleset] : []))];
@@ -72,7 +72,7 @@ function strongest(runs, ruleset, { measured, shared, found }) {
     [`points less than ${best.run.name}`, "–", ...others.map((one) => differenceText(behind(one)))],
   ];
   return [
-    el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null),
+    el("p", {}, said.filter(Boolean).join(" "), open.length ? duel([best.run, open[0].run], shared) : null), known,
     tableOf("Scores by ruleset", "Ruleset, with 95 % intervals", found.map(({ run }) => run), rows.filter(Boolean)),
   ];
 }
@@ -110,8 +110,13 @@ function bySeed(runs, found) {
     const spread = own.length > 1 ? `: ${percent(mean(own))} % on average, from ${percent(Math.min(...own))} to ${percent(Math.max(...own))}` : "";
     return `${group.map(({ name }) => name).join(", ")} have the same settings but for the seed${spread}.`;
   });
-  if (groups.length > 1) said.push(`${said.length ? "Others were" : "Each of these settings was"} trained once: the intervals hold for these networks, and chance in the training comes on top. To compare settings, train each with three seeds or more.`);
-  return said.length ? el("p", { class: "soft" }, said.join(" ")) : null;
+  if (groups.length > 1) {
+    said.push(`${said.length ? "Others were" : "Each of these settings was"} trained once: the intervals hold for these networks, and chance in the training comes on top. To compare settings, train each with three seeds or more.`);
+    const [one, other] = configured.map(({ about }) => settingsOf(about.config));
+    const apart = [...new Set([...one.keys(), ...other.keys()])].filter((name) => name !== "seed" && one.get(name) !== other.get(name));
+    if (apart.length > 1) said.push(`${configured[0].name} and ${configured[1].name} differ in ${apart.length} settings: which of them matters, these runs do not tell.`);
+  }
+  return said.length ? el("p", {}, said.join(" ")) : null;
 }
 
 // A table of the settings in which runs differ, with their scores above them and the seed below, and a list of those that all have. Runs whose settings cannot be read are left out.

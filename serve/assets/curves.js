@@ -12,6 +12,8 @@ export const AXES = {
 };
 // What is said of scores where a run is measured at its end alone.
 const EVERY = "With evaluation.every a run is measured every so many generations, which gives a curve.";
+// What is said of scores that are means over changing rulesets.
+const LOOSE = "Each point measures other rulesets than the one before, so they make no curve: choose a ruleset to follow it, or see the table by ruleset. 50 % is as strong as the opponent.";
 // What is said of losses where the searches of the runs differ.
 const UNLIKE = "The searches of these runs differ, so their losses say nothing of which run is the stronger.";
 // Over how many generations what is counted in games may be averaged.
@@ -30,7 +32,8 @@ const CHARTS = {
   },
   value: {
     title: "Loss of the value, in nats", low: 0, digits: 3,
-    note: "How badly the results of games are foreseen. It should fall fast, then slowly; 1.10 is knowing nothing, 0.87 is knowing only that two of three games are drawn, and 0 is never "
+    note: "How badly the results of games are foreseen. It should fall fast, then slowly, but it rises where its games become harder to foresee: when alpha-beta stops playing them, or "
+      + "after a start from a trained network. 1.10 is knowing nothing, 0.87 is knowing only that two of three games are drawn, and 0 is never "
       + "reached, as nobody knows the result of an open game.",
   },
   rate: { title: "Learning rate", low: 0, note: "As planned: it rises in the first steps, stays up and falls to nearly 0 towards the end." },
@@ -67,8 +70,8 @@ export class Curves {
     const kinds = new Set(runs.flatMap((run) => matchesOf(run, ruleset).flatMap(({ verdicts }) => verdicts.map(kindOf))));
     const common = kinds.size === 1 ? [...kinds][0] : "";
     show("score", (run) => scores(run, ruleset, axis, common, (what) => name(run, what)), `, ${ruleset}`, common);
-    const isCurve = this.charts.score.series.some(({ points }) => points.length > 1);
-    this.charts.score.note.textContent = isCurve ? CHARTS.score.note : `${kinds.size ? "Measured once" : "Not measured"} so far. ${runs.every(({ about: { config } }) => config?.evaluation.every) ? "" : EVERY}`;
+    const { series } = this.charts.score;
+    this.charts.score.note.textContent = series.some(({ isLoose }) => isLoose) ? LOOSE : series.some(({ points }) => points.length > 1) ? CHARTS.score.note : `${kinds.size ? "Measured once" : "Not measured"} so far. ${runs.every(({ about: { config } }) => config?.evaluation.every) ? "" : EVERY}`;
     const trained = (read) => (round) => (round.steps > 0 ? read(round.losses) : NaN);
     one("policy", trained(({ policy, target_entropy }) => policy - target_entropy));
     const searches = new Set(runs.map(({ about: { config } }) => JSON.stringify(config?.selfplay)));
@@ -112,6 +115,6 @@ function scores(run, ruleset, axis, common, name) {
   }
   return [...lines].map(([what, { isFinal, points, played }], at) => {
     const isLoose = played.size > 1;
-    return { name: name(isLoose ? `${what}, others each time: choose a ruleset to follow it` : what), color: `${run.color}${isFinal ? " final" : at ? " dashed" : ""}`, points, isLoose };
+    return { name: name(isLoose ? `${what}, others each time` : what), color: `${run.color}${isFinal ? " final" : at ? " dashed" : ""}`, points, isLoose };
   });
 }

@@ -6,7 +6,7 @@ import { settingsList, settingsOf } from "/app/settings.js";
 import { trends } from "/app/trends.js";
 
 // How many runs the table has before all are asked for.
-const FIRST = matchMedia("(max-width: 480px)").matches ? 4 : 10;
+const FIRST = matchMedia("(max-width: 480px)").matches ? 4 : 6;
 // The row that says by what matches the strength was measured.
 const MEASURED = "Measured";
 
@@ -58,7 +58,7 @@ export const ORDERS = {
 // A table of all runs, from which those that are drawn are chosen. `colors` has the colour of each chosen one, `choose` is called
 // with the name of one and whether it is to be drawn, `seek` when one is to be seen alone, `showAll` to see those that do not fit.
 export function runTable(runs, colors, { isFull, isAll, choose, seek, showAll }) {
-  const heads = ["Run", "State", "Rulesets", "Score when last measured, with 95 % interval", "Minutes", "Generations"];
+  const heads = ["Run", "State", "Rulesets", "Score [95 % interval]", "Measured", "Minutes", "Generations"];
   const shown = runs.filter(({ name }, index) => isAll || index < FIRST || colors.has(name));
   const kinds = new Set(shown.map(strength).filter(Boolean).map(({ against }) => against));
   // What is said of all is said once.
@@ -71,16 +71,16 @@ export function runTable(runs, colors, { isFull, isAll, choose, seek, showAll })
     });
     const cells = [
       [stateOf(run), run.seconds_since_written === null ? "no round yet" : `${roughly(run.seconds_since_written)} ago`, run.faults.length ? el("span", { class: "fault below" }, "damaged") : null],
-      [rulesetsOf(run)], [score, [common ? "" : against, when].filter(Boolean).join(", ")],
+      [rulesetsOf(run)], [score], [[common ? "" : against, when].filter(Boolean).join(", ") || "–"],
       [run.elapsed_secs === null ? "–" : ofBudget(minutes(run.elapsed_secs), run.budget?.minutes)], [ofBudget(whole(run.generations), run.budget?.generations)],
     ];
     return el("tr", {},
       el("th", { scope: "row" }, el("span", { class: "named" }, el("label", {}, box, el("span", { class: `swatch ${color ?? "none"}` })), el("a", { href: `#runs/${encodeURIComponent(run.name)}`, onclick: seek }, run.name))),
-      cells.map(([text, below, fault], at) => el("td", { class: at < 3 ? "text" : null, "data-label": heads[at + 1] }, text, below ? el("span", { class: "soft below" }, below) : null, fault)));
+      cells.map(([text, below, fault], at) => el("td", { class: at < 4 ? "text" : null, "data-label": heads[at + 1] }, text, below ? el("span", { class: "soft below" }, below) : null, fault)));
   };
   return el("div", {},
     el("table", { class: "stacks" },
-      el("thead", {}, el("tr", {}, heads.map((head, at) => el("th", { scope: "col", class: at < 4 ? "text" : null }, head)))),
+      el("thead", {}, el("tr", {}, heads.map((head, at) => el("th", { scope: "col", class: at < 5 ? "text" : null }, head)))),
       el("tbody", {}, shown.map(row))),
     common ? el("p", { class: "soft" }, `Scores: ${common}.`) : null,
     isFull ? el("p", { class: "soft" }, `${colors.size} runs are the most that are drawn at once.`) : null,
@@ -90,28 +90,31 @@ export function runTable(runs, colors, { isFull, isAll, choose, seek, showAll })
 // Says what runs are and where each stands; what all have in common is said once. `play` is called with an agent, the run and a
 // ruleset: the one that is chosen, if the run has it.
 export function runCards(runs, play, chosen) {
+  const told = ({ against, when }) => `${against}, ${when}`;
+  const narrowed = (about) => (about.verdicts[chosen] ? { ...about, rulesets: [chosen], verdicts: { [chosen]: about.verdicts[chosen] } } : about);
   const settings = ({ about }) => [
     about.network ? ["Network", about.network] : null,
     about.simulations ? ["Simulations per decision", whole(about.simulations)] : null,
     ["Rulesets", rulesetsOf(about)],
-    strength(about) ? [MEASURED, `${strength(about).against}, ${strength(about).when}`] : null,
+    about.from ? ["Begun with", about.from] : null,
+    strength(about) ? [MEASURED, told(strength(narrowed(about)))] : null,
   ].filter(Boolean);
   const isCommon = ([term, value]) => runs.length > 1 && runs.every((run) => settings(run).some(([other, same]) => other === term && same === value));
   const common = runs.length ? settings(runs[0]).filter(isCommon) : [];
   return [
-    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), runs.length, play, run.about.rulesets.includes(chosen) ? chosen : run.about.rulesets[0])),
+    ...runs.map((run) => runCard(run, settings(run).filter((one) => !isCommon(one)), runs.length, play, run.about.rulesets.includes(chosen) ? chosen : run.about.rulesets[0], strength(narrowed(run.about))?.score)),
     common.length ? el("p", { class: "soft across" }, `All of them: ${common.map(([term, value]) => `${term.toLowerCase()} ${value}`).join(", ")}.`) : null,
   ];
 }
 
 // Of more than two runs only the strength is told at once.
-function runCard(run, settings, count, play, ruleset) {
+function runCard(run, settings, count, play, ruleset, strength) {
   const isAlone = count === 1;
   const { about, rounds } = run;
   const last = rounds.at(-1);
   const seen = last ? trends(run) : [];
   const measured = about.verdicts[ruleset] ?? Object.values(about.verdicts)[0];
-  const score = strength(about)?.score ?? (about.result && !about.is_running ? "no match was played" : "not measured yet");
+  const score = strength ?? (about.result && !about.is_running ? "no match was played" : "not measured yet");
   const rows = [
     ...settings.filter(([term]) => term !== MEASURED),
     // The last round may train on without games.
@@ -119,7 +122,7 @@ function runCard(run, settings, count, play, ruleset) {
     last ? ["Training steps", whole(last.steps_total)] : null,
     last ? ["Samples", whole(last.samples_total)] : null,
     last ? ["Time", ofBudget(duration(last.elapsed_secs), about.budget?.minutes && `${about.budget.minutes} min`)] : null,
-    count > 2 ? null : ["Strength", score],
+    count > 2 ? null : [new Set(Object.values(about.verdicts).map(({ generation }) => generation)).size > 1 ? "Last matches" : "Strength", score],
     ...settings.filter(([term]) => term === MEASURED),
     ["State", state(about)],
     isAlone && about.model ? ["Measure it", command(`latrunculi match ${quoted(`net:${about.path},sims=${measured?.simulations ?? 64}`)} ${measured?.opponent ?? "alphabeta:nodes=2000"} --ruleset ${ruleset} --games 400`)] : null,
@@ -174,4 +177,4 @@ function duration(seconds) {
 }
 
 // A duration that does not change with every look.
-const roughly = (seconds) => (seconds < 60 ? "less than a minute" : duration(seconds).replace(/ \d+ s$/, ""));
+const roughly = (seconds) => (seconds < 60 ? "less than a minute" : duration(seconds).split(" ").slice(0, 2).join(" "));

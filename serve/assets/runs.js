@@ -32,6 +32,7 @@ export class Runs {
     // What the charts show; all of it is in the address.
     this.view = { ...FIRST_VIEW };
     this.orderField = select("Order", Object.entries(ORDERS).map(([key, [title]]) => [key, title]), undefined, (order) => this.see({ order }));
+    this.nameField = el("input", { type: "text", placeholder: "any text", oninput: () => this.draw() });
     this.rulesetField = select("Ruleset", [], undefined, (ruleset) => this.see({ ruleset }));
     this.axisField = select("Drawn against", Object.entries(AXES).map(([key, { title }]) => [key, title]), undefined, (against) => this.see({ against, ...ALL }));
     this.smoothField = select("Games averaged over", Object.entries(SMOOTH), undefined, (smooth) => this.see({ smooth }));
@@ -46,10 +47,11 @@ export class Runs {
       el("div", { class: "fields" }, this.axisField, this.smoothField, ...endFields),
       el("div", { class: "row" }, el("span", { class: "soft" }, "Drag across a chart to see a part of all of them."), this.allButton));
     this.about = el("div", { class: "columns" });
+    this.toCharts = button("To the charts", () => this.fields.scrollIntoView({ block: "start" }), { class: "plain" });
     this.comparison = el("div", {});
     this.curves = new Curves((range) => (range ? this.seeBetween(...range) : this.see(ALL)));
-    this.all = el("section", { class: "card", "aria-label": "All runs" }, el("div", { class: "heading" }, el("h2", {}, "Training runs"), this.orderField), this.table, this.without);
-    place.append(this.none, this.trouble, this.all, el("div", { class: "fields" }, this.rulesetField), this.comparison, this.about, this.fields, this.curves.element);
+    this.all = el("section", { class: "card", "aria-label": "All runs" }, el("div", { class: "heading" }, el("h2", {}, "Training runs"), el("label", { class: "field" }, el("span", {}, "Names with"), this.nameField), this.orderField), this.table, this.without);
+    place.append(this.none, this.trouble, this.all, el("div", { class: "heading" }, this.rulesetField, this.toCharts), this.comparison, this.about, this.fields, this.curves.element);
   }
 
   // Shows the part; `names` are the runs of the address, if any, and `view` has what else stands there.
@@ -70,7 +72,7 @@ export class Runs {
       : this.listed.length ? "" : `There is no training run in the folder ${folder}. Begin one with: latrunculi train quick`);
     if (!unknown) this.showAddress();
     await this.look();
-    if (this.isSought) this.about.scrollIntoView({ block: "start" });
+    if (this.isSought) (this.colors.size > 1 ? this.comparison : this.about).scrollIntoView({ block: "start" });
     this.isSought = false;
   }
 
@@ -182,12 +184,15 @@ export class Runs {
 
   draw() {
     const isFull = this.colors.size >= COLORS.length;
-    const table = runTable(this.listed.toSorted(ORDERS[this.view.order][1]), this.colors, {
+    const named = this.listed.filter(({ name }) => this.colors.has(name) || name.includes(this.nameField.value.trim()));
+    const table = runTable(named.toSorted(ORDERS[this.view.order][1]), this.colors, {
       isFull, isAll: this.isAll, choose: (name, isChosen) => this.choose(name, isChosen), seek: () => { this.isSought = true; }, showAll: () => { this.isAll = true; this.draw(); },
     });
     replaceSame(this.table, table, (place) => [...place.querySelectorAll("input")].map(({ checked, disabled }) => [checked, disabled]));
     const runs = [...this.colors].filter(([name]) => this.runs.has(name)).map(([name, color]) => Object.assign(this.runs.get(name), { color }));
-    this.fields.hidden = this.curves.element.hidden = !runs.length;
+    this.fields.hidden = this.curves.element.hidden = this.toCharts.hidden = !runs.length;
+    // Of many runs the charts say more than the cards.
+    this.about.classList.toggle("last", runs.length > 2);
     this.drawRulesets(runs);
     const colors = () => runs.map(({ color }) => color);
     replaceSame(this.about, el("div", {}, runCards(runs, this.play, this.view.ruleset)), () => [colors(), this.view.ruleset]);
@@ -195,7 +200,7 @@ export class Runs {
     choose(this.axisField, this.view.against);
     choose(this.orderField, this.view.order);
     choose(this.smoothField, this.view.smooth);
-    this.orderField.hidden = this.listed.length < 3;
+    this.orderField.hidden = this.nameField.parentNode.hidden = this.listed.length < 3;
     this.ends.forEach((input, index) => { if (input !== document.activeElement) input.value = this.view[["from", "to"][index]] ?? ""; });
     this.allButton.hidden = this.view.from === null && this.view.to === null;
     this.curves.draw(runs, this.view);

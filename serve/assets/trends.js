@@ -41,20 +41,21 @@ export function trends({ about, rounds }) {
     return value === undefined ? name : `${name}, now ${value}`;
   };
   const left = (about.budget?.generations ?? 0) - rounds.length;
+  const isHigh = !about.result && rates.at(-1) > highest / 2;
   const hours = (left * rounds.at(-1).elapsed_secs) / rounds.length / 3600;
   return [
-    isOver && !about.result && rates.at(-1) > highest / 2 ? `The run stopped before its learning rate fell, which is when the network gains most: continue it to its end${hours > 0 ? `, about ${hours < 2 ? `${Math.ceil(hours * 60)} minutes` : `${Math.round(hours)} hours`} at its pace` : ""}.` : "",
+    isOver && isHigh ? `The run stopped before its learning rate fell, which is when the network gains most: continue it to its end${hours > 0 ? `, about ${hours < 2 ? `${Math.ceil(hours * 60)} minutes` : `${Math.round(hours)} hours`} at its pace` : ""}.` : "",
     policy < 0 && about.result ? "The loss of the policy still fell before the learning rate did: the network was still learning, and a longer run (budget) may gain." : "",
     !policy && about.result && steady.length >= ROUNDS_LEAST ? `The loss of the policy is level: a larger network (${now("network.blocks")}; ${now("network.channels")}) or more simulations (${now("selfplay.simulations")}) may gain more than a longer run.` : "",
     trend(steady.map(({ losses }) => losses.gradient_norm)) > 0 && mean(trained.map(({ losses }) => losses.clipped)) > CLIPPED ? `The gradient grows, and many are cut: a lower training.learning_rate (now ${about.config?.training.learning_rate}) may help.` : "",
     drawn > DRAWN ? `${percent(drawn)} % of the last even games were drawn, so results tell little. Uneven beginnings (${now("selfplay.starts.uneven_probability")}) and a credit for a lead (${now("replay.draw_margin_fraction")}) give more to learn from.` : "",
     recent("actors_busy") < BUSY ? `The actors played ${percent(recent("actors_busy"))} % of the time and waited for training in the rest: with less reuse (${now("replay.reuse")}) there are more games.` : "",
-    ...strength(about),
+    ...strength(about, isHigh),
   ].filter(Boolean);
 }
 
 // Says what the last matches show.
-function strength({ verdicts, is_running }) {
+function strength({ verdicts, is_running }, isHigh) {
   const all = Object.values(verdicts);
   if (!all.length) return is_running ? [] : ["Its strength was not measured."];
   const earlier = Map.groupBy(all.filter((verdict) => verdict.earlier), (verdict) => verdict.earlier.generation);
@@ -62,8 +63,10 @@ function strength({ verdicts, is_running }) {
     ...[...earlier].map(([generation, verdicts]) => {
       const against = meanOf(verdicts.map((verdict) => verdict.earlier));
       const games = verdicts.reduce((sum, verdict) => sum + gamesOf(verdict.earlier), 0);
+      // A high learning rate hides what was learnt.
+      const open = isHigh && against.lower <= 0.5 ? " While the learning rate is high a network plays below what it has learnt, so this is not yet its result." : "";
       const told = against.lower > 0.5 ? "stronger" : against.upper < 0.5 ? "weaker" : "not shown to be stronger or weaker";
-      return `At ${generationsOf(verdicts)} it was ${told} than at generation ${generation}: ${scoreText(against)} in ${games} games${verdicts.length > 1 ? ` of ${verdicts.length} rulesets` : ""}.`;
+      return `At ${generationsOf(verdicts)} it was ${told} than at generation ${generation}: ${scoreText(against)} in ${games} games${verdicts.length > 1 ? ` of ${verdicts.length} rulesets` : ""}.${open}`;
     }),
     Math.min(...all.map(({ score }) => score)) > BEATEN ? `It nearly always wins ${[...new Set(all.map(kindOf))].join(", ")}: only a stronger opponent can show that it gains (evaluation.baseline).` : "",
   ];

@@ -107,6 +107,7 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     let config = TrainConfig::read_of_run(&root.join(run_dir::CONFIG), &[]).ok();
     let network = config.as_ref().map(|config| &config.network);
     about["network"] = network.map(|of| format!("{} blocks x {} channels", of.blocks, of.channels)).into();
+    about["from"] = begun_from(runs, name).into();
     about["config"] = json!(config);
     about["simulations"] = config.as_ref().map(|config| config.selfplay.simulations).into();
     let files = FILES.iter().filter(|file| runs.path(name, file.path).is_ok()).map(|file| file.name());
@@ -115,6 +116,13 @@ pub(crate) fn describe(runs: &Folder, name: &str) -> Result<Value, Refusal> {
     about["has_tensorboard"] = root.join(run_dir::EVENTS).exists().into();
     about["has_store"] = root.join(run_dir::STORE_ID).exists().into();
     Ok(about)
+}
+
+/// Returns the name of the model that a run began with; `None` where it began with random weights, or its provenance cannot be read.
+fn begun_from(runs: &Folder, name: &str) -> Option<String> {
+    let path = runs.path(name, &[run_dir::PROVENANCE]).ok()?;
+    let provenance: Value = serde_json::from_str(&read_text(&path, RESULT_BYTES_MAX).ok()?).ok()?;
+    Some(Path::new(provenance["from"]["model"].as_str()?).file_name()?.to_str()?.to_owned())
 }
 
 /// A file of a run that can be had as it is.

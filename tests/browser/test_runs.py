@@ -200,7 +200,7 @@ def test_a_part_of_the_charts_is_drawn_and_the_address_holds_what_is_shown(page,
     page.show("play")
     page.show("runs")
     page.wait("return location.hash === arguments[0]", address)
-    assert page.run("return $$('#runs .fields select').map((one) => one.value)") == ["bell", "minutes", "1"]
+    assert page.run("return $$('#runs > :not([aria-label=\"All runs\"]) select').map((one) => one.value)") == ["bell", "minutes", "1"]
     page.click_button("Show all of it", "#runs")
     page.wait(f"{dots} === 60")
 
@@ -231,6 +231,9 @@ def test_runs_are_listed_in_the_order_that_is_asked_for_and_scores_by_opponent(p
         assert f"order={order}" in page.run("return location.hash")
     page.reopen("runs/c?order=score")
     page.wait(f"{names} === 'dbca'")
+    # Those that are drawn stay in the list.
+    page.field("Names with", "input").send_keys("d")
+    page.wait(f"{names} === 'dc'")
 
 
 def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
@@ -243,6 +246,7 @@ def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
         (tmp_path / "runs" / name / "metrics.jsonl").write_text("".join(f"{json.dumps(one)}\n" for one in found))
 
     write("stopped", rounds(30, draw_rate=0.97))
+    (tmp_path / "runs/stopped/provenance.json").write_text(json.dumps({"from": {"model": "models/universal.safetensors"}}))
     write("finished", rounds(30, actors_busy=0.3))
     finish(tmp_path / "runs/finished", 0.96)
     level = rounds(30)
@@ -271,6 +275,8 @@ def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
         # One match is no curve.
         assert ("Measured once so far." in page.text("#runs .chart-card figcaption")) == (name == "short")
     page.screenshot("run-in-words.png")
+    page.show("runs/stopped")
+    page.wait_text("#runs dl", "Begun withuniversal.safetensors")
 
 
 def test_scores_of_other_rulesets_are_not_joined_and_runs_are_read_at_different_minutes(page, tmp_path):
@@ -287,7 +293,7 @@ def test_scores_of_other_rulesets_are_not_joined_and_runs_are_read_at_different_
     scores = "#runs .chart-card:nth-child(1)"
     page.wait_for(f"{scores} circle", 12)
     assert page.run("return $$(`${arguments[0]} path.line`).map((one) => one.getAttribute('d') ?? '')", scores) == ["", ""]
-    assert "others each time: choose a ruleset to follow it" in page.text(f"{scores} .legend")
+    assert "choose a ruleset to follow it" in page.text(f"{scores} figcaption") and "others each time" in page.text(f"{scores} .legend")
     chart = page.find_element("css selector", "#runs .chart-card:nth-child(2) .chart")
     page.run("arguments[0].scrollIntoView({ block: 'center' })", chart)
     ActionChains(page).move_to_element_with_offset(chart, -60, 0).perform()
