@@ -12,6 +12,9 @@ const GAMES = 400;
 // Bonferroni, for all their pairs together.
 const FURTHER = [1, 1, 1, 1.222, 1.346, 1.432, 1.498];
 
+// Of how many pairs that differ in one section alone it is told.
+const PAIRS = 3;
+
 const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 // Compares runs in a ruleset, or where that is "" in all that they share; null where there is only one run.
@@ -50,16 +53,18 @@ function strongest(runs, ruleset, { measured, shared, found }, known) {
   const names = (some) => some.map((run) => run.name).join(", ");
   const [below, open] = [others.filter(isClear), others.filter((one) => !isClear(one))];
   const other = measured.filter((run) => !found.some((one) => one.run === run));
-  const scoreIn = ({ run }, id) => run.about.verdicts[id].score;
-  const next = (id) => others.toSorted((one, other) => scoreIn(other, id) - scoreIn(one, id))[0];
-  const [most] = shared.toSorted((one, other) => scoreIn(best, other) - scoreIn(next(other), other) - scoreIn(best, one) + scoreIn(next(one), one));
+  const inRuleset = (id) => {
+    const [next] = others.toSorted((one, other) => other.run.about.verdicts[id].score - one.run.about.verdicts[id].score);
+    return { id, next, ...differenceOf(best.run.about.verdicts[id], next.run.about.verdicts[id], FURTHER[found.length]) };
+  };
+  const [lead] = shared.map(inRuleset).sort((one, other) => other.lower - one.lower);
   const changing = found.filter(({ run }) => new Set(shared.map((id) => run.about.verdicts[id].generation)).size > 1);
   const said = [
     shared.length > 1 ? `Over all ${shared.length} rulesets together:` : `In ${shared[0]}:`,
     open.length ? `${name(best)} has the highest score.` : `${name(best)} is clearly stronger than ${list(below)}${measured.some(({ about }) => about.is_running) ? ", so far" : ""}.`,
     open.length && below.length ? `Clearly below: ${list(below)}.` : "",
     open.length ? `Too few games to tell it from ${list(open)}.` : "",
-    shared.length > 1 && !open.length ? `Its lead over the next one is largest in ${most}: ${percent(scoreIn(best, most))} % and ${percent(scoreIn(next(most), most))} % (${next(most).run.name}).` : "",
+    shared.length > 1 && lead.lower > 0 ? `Its clearest lead is in ${lead.id}: ${differenceText(lead)} points over ${lead.next.run.name}, which is next there.` : "",
     found.length > 2 ? `Among ${found.length} runs a difference must be ${FURTHER[found.length].toFixed(1)} times as large as between two, since the best is sought, and the intervals of the differences are so much wider.` : "",
     changing.length ? `Measured at different generations in different rulesets: ${list(changing)}.` : "",
     other.length ? `Measured in another way, and not compared: ${names(other)}.` : "",
@@ -98,7 +103,7 @@ function duel([first, second], shared) {
   const rulesets = shared.length ? shared : first.about.rulesets.filter((id) => second.about.rulesets.includes(id));
   if (![first, second].every(({ about }) => about.model) || !rulesets.length) return null;
   const agents = [first, second].map(({ about }) => quoted(`net:${about.path},sims=64`)).join(" ");
-  return [` To know, let ${first.name} and ${second.name} play each other: `, command(`latrunculi match ${agents} --ruleset ${rulesets.join(",")} --games ${GAMES}`)];
+  return [` To know, let ${first.name} and ${second.name} play each other: `, command(`latrunculi match ${agents} --ruleset ${rulesets.join(",")} --games ${GAMES}`), rulesets.length > 1 ? " (so many in each ruleset)" : ""];
 }
 
 // Says what runs of the same settings tell of these: with one of each, chance in the training is not seen.
@@ -112,24 +117,41 @@ function bySeed(runs, found) {
   });
   if (groups.length > 1) {
     said.push(`${said.length ? "Others were" : "Each of these settings was"} trained once: the intervals hold for these networks, and chance in the training comes on top. To compare settings, train each with three seeds or more.`);
-    const [one, other] = configured.map(({ about }) => settingsOf(about.config));
-    const apart = [...new Set([...one.keys(), ...other.keys()])].filter((name) => name !== "seed" && one.get(name) !== other.get(name));
-    if (apart.length > 1) said.push(`${configured[0].name} and ${configured[1].name} differ in ${apart.length} settings: which of them matters, these runs do not tell.`);
+    const alone = pairsOf(configured).map((pair) => ({ pair, apart: apartIn(pair) })).filter(({ apart }) => apart.length);
+    const scoreOf = (run) => found.find((one) => one.run === run)?.mean;
+    said.push(...alone.slice(0, PAIRS).map(({ pair: [one, other], apart }) => {
+      const points = scoreOf(one) && scoreOf(other) ? `: ${differenceText(differenceOf(scoreOf(one), scoreOf(other), 1))} points` : "";
+      return `${one.name} and ${other.name} differ in ${apart.join(" and ")} alone${points}.`;
+    }));
+    if (!alone.length) said.push("No two of them differ in one section of the settings alone: which settings matter, these runs do not tell.");
   }
   return said.length ? el("p", {}, said.join(" ")) : null;
+}
+
+const pairsOf = (runs) => runs.flatMap((one, at) => runs.slice(at + 1).map((other) => [one, other]));
+
+// The settings of runs in rows, each a name and the values. One that has parts in one run may be a word in another: it is one setting.
+function rowsOf(runs) {
+  const settings = runs.map(({ about }) => settingsOf(about.config));
+  const isPart = (name, _, names) => names.some((other) => name.startsWith(`${other}.`));
+  const names = [...new Set(settings.flatMap((one) => [...one.keys()]))].filter((...one) => !isPart(...one));
+  const parts = (one, name) => [...one].filter(([key]) => key.startsWith(`${name}.`)).map(([key, value]) => `${key.slice(name.length + 1)} ${value}`);
+  return names.map((name) => [name, ...settings.map((one) => one.get(name) ?? (parts(one, name).join(", ") || "–"))]);
+}
+
+const isCommon = ([, ...values]) => new Set(values).size === 1;
+
+// The settings in which two runs differ, besides the seed, if all are in one section; else none.
+function apartIn(pair) {
+  const apart = rowsOf(pair).filter((row) => row[0] !== "seed" && !isCommon(row)).map(([name]) => name);
+  return new Set(apart.map((name) => name.replace(/\.[^.]*$/, ""))).size === 1 ? apart : [];
 }
 
 // A table of the settings in which runs differ, with their scores above them and the seed below, and a list of those that all have. Runs whose settings cannot be read are left out.
 function differences(all, found) {
   const runs = all.filter(({ about }) => about.config);
   if (runs.length < 2) return null;
-  const settings = runs.map(({ about }) => settingsOf(about.config));
-  // A setting that has parts in one run may be a word in another: it is one setting.
-  const isPart = (name, _, names) => names.some((other) => name.startsWith(`${other}.`));
-  const names = [...new Set(settings.flatMap((one) => [...one.keys()]))].filter((...one) => !isPart(...one));
-  const parts = (one, name) => [...one].filter(([key]) => key.startsWith(`${name}.`)).map(([key, value]) => `${key.slice(name.length + 1)} ${value}`);
-  const rows = names.map((name) => [name, ...settings.map((one) => one.get(name) ?? (parts(one, name).join(", ") || "–"))]);
-  const isCommon = ([, ...values]) => new Set(values).size === 1;
+  const rows = rowsOf(runs);
   const [common, differing] = [rows.filter(isCommon), rows.filter((row) => !isCommon(row))];
   const seedLast = differing.toSorted(([one], [other]) => (one === "seed") - (other === "seed"));
   const score = ({ name }) => found.find(({ run }) => run.name === name)?.mean.score;

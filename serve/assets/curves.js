@@ -69,7 +69,7 @@ export class Curves {
     }, where);
     const kinds = new Set(runs.flatMap((run) => matchesOf(run, ruleset).flatMap(({ verdicts }) => verdicts.map(kindOf))));
     const common = kinds.size === 1 ? [...kinds][0] : "";
-    show("score", (run) => scores(run, ruleset, axis, common, (what) => name(run, what)), `, ${ruleset}`, common);
+    show("score", (run) => [...scores(run, ruleset, axis, common, (what) => name(run, what)), ...(runs.length > 1 ? [] : againstItself(run, ruleset, axis))], `, ${ruleset}`, common);
     const { series } = this.charts.score;
     this.charts.score.note.textContent = series.some(({ isLoose }) => isLoose) ? LOOSE : series.some(({ points }) => points.length > 1) ? CHARTS.score.note : `${kinds.size ? "Measured once" : "Not measured"} so far. ${runs.every(({ about: { config } }) => config?.evaluation.every) ? "" : EVERY}`;
     const trained = (read) => (round) => (round.steps > 0 ? read(round.losses) : NaN);
@@ -117,4 +117,16 @@ function scores(run, ruleset, axis, common, name) {
     const isLoose = played.size > 1;
     return { name: name(isLoose ? `${what}, others each time` : what), color: `${run.color}${isFinal ? " final" : at ? " dashed" : ""}`, points, isLoose };
   });
+}
+
+// Returns the scores of a run against its own earlier networks, by their generation; they are not joined, as rulesets may change.
+function againstItself(run, ruleset, axis) {
+  const matches = matchesOf(run, ruleset).flatMap(({ round, verdicts }) => {
+    const earlier = verdicts.flatMap((verdict) => verdict.earlier ?? []);
+    return [...Map.groupBy(earlier, ({ generation }) => generation)].map(([generation, found]) => ({ generation, x: axis.read(round), ...meanOf(found) }));
+  });
+  return [...Map.groupBy(matches, ({ generation }) => generation)].map(([generation, found]) => ({
+    name: `against itself at generation ${generation}`, color: "b", isLoose: true,
+    points: found.map(({ x, score, lower, upper }) => [x, ...[score, lower, upper].map((share) => 100 * share)]),
+  }));
 }

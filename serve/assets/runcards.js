@@ -20,7 +20,7 @@ function strength({ verdicts, is_final, rulesets }) {
   const where = all.length < rulesets.length ? `in ${all.length} of ${rulesets.length} rulesets, ` : all.length > 1 ? `in ${all.length} rulesets, ` : "";
   const against = `${where}${[...new Set(all.map(kindOf))].join(", ")}, ${plural(gamesOf(all[0]), "game")}${all.length > 1 ? " each" : ""}`;
   const [worst] = Object.entries(verdicts).toSorted(([, one], [, other]) => one.score - other.score);
-  const score = all.length > 1 ? `mean ${scoreText(meanOf(all))}, worst ${percent(worst[1].score)} % (${worst[0]})` : scoreText(all[0]);
+  const score = all.length > 1 ? `mean${new Set(all.map(({ generation }) => generation)).size > 1 ? " of the last matches" : ""} ${scoreText(meanOf(all))}, worst ${percent(worst[1].score)} % (${worst[0]})` : scoreText(all[0]);
   return { against, when: is_final ? "final match" : generationsOf(all), score };
 }
 
@@ -125,7 +125,7 @@ function runCard(run, settings, count, play, ruleset, strength) {
     count > 2 ? null : [new Set(Object.values(about.verdicts).map(({ generation }) => generation)).size > 1 ? "Last matches" : "Strength", score],
     ...settings.filter(([term]) => term === MEASURED),
     ["State", state(about)],
-    isAlone && about.model ? ["Measure it", command(`latrunculi match ${quoted(`net:${about.path},sims=${measured?.simulations ?? 64}`)} ${measured?.opponent ?? "alphabeta:nodes=2000"} --ruleset ${ruleset} --games 400`)] : null,
+    isAlone && about.model ? ["Measure it", command(`latrunculi match ${quoted(`net:${about.path},sims=${measured?.simulations ?? 64}`)} ${measured?.opponent ?? "alphabeta:nodes=2000"} --ruleset ${about.rulesets.length > 3 ? ruleset : about.rulesets.join(",")} --games 400`)] : null,
   ];
   const list = el("dl", {}, rows.filter(Boolean).flatMap(([term, value]) => [el("dt", {}, term), el("dd", {}, value)]));
   return el("section", { class: "card", "aria-label": run.name },

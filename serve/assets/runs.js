@@ -33,6 +33,7 @@ export class Runs {
     this.view = { ...FIRST_VIEW };
     this.orderField = select("Order", Object.entries(ORDERS).map(([key, [title]]) => [key, title]), undefined, (order) => this.see({ order }));
     this.nameField = el("input", { type: "text", placeholder: "any text", oninput: () => this.draw() });
+    this.noName = el("p", { class: "fault", hidden: true });
     this.rulesetField = select("Ruleset", [], undefined, (ruleset) => this.see({ ruleset }));
     this.axisField = select("Drawn against", Object.entries(AXES).map(([key, { title }]) => [key, title]), undefined, (against) => this.see({ against, ...ALL }));
     this.smoothField = select("Games averaged over", Object.entries(SMOOTH), undefined, (smooth) => this.see({ smooth }));
@@ -50,7 +51,7 @@ export class Runs {
     this.toCharts = button("To the charts", () => this.fields.scrollIntoView({ block: "start" }), { class: "plain" });
     this.comparison = el("div", {});
     this.curves = new Curves((range) => (range ? this.seeBetween(...range) : this.see(ALL)));
-    this.all = el("section", { class: "card", "aria-label": "All runs" }, el("div", { class: "heading" }, el("h2", {}, "Training runs"), el("label", { class: "field" }, el("span", {}, "Names with"), this.nameField), this.orderField), this.table, this.without);
+    this.all = el("section", { class: "card", "aria-label": "All runs" }, el("div", { class: "heading" }, el("h2", {}, "Training runs"), el("label", { class: "field" }, el("span", {}, "Names with"), this.nameField), this.orderField), this.noName, this.table, this.without);
     place.append(this.none, this.trouble, this.all, el("div", { class: "heading" }, this.rulesetField, this.toCharts), this.comparison, this.about, this.fields, this.curves.element);
   }
 
@@ -185,6 +186,7 @@ export class Runs {
   draw() {
     const isFull = this.colors.size >= COLORS.length;
     const named = this.listed.filter(({ name }) => this.colors.has(name) || name.includes(this.nameField.value.trim()));
+    showText(this.noName, named.some(({ name }) => name.includes(this.nameField.value.trim())) ? "" : "No run has this in its name.");
     const table = runTable(named.toSorted(ORDERS[this.view.order][1]), this.colors, {
       isFull, isAll: this.isAll, choose: (name, isChosen) => this.choose(name, isChosen), seek: () => { this.isSought = true; }, showAll: () => { this.isAll = true; this.draw(); },
     });

@@ -64,7 +64,7 @@ function strength({ verdicts, is_running }, isHigh) {
       const against = meanOf(verdicts.map((verdict) => verdict.earlier));
       const games = verdicts.reduce((sum, verdict) => sum + gamesOf(verdict.earlier), 0);
       // A high learning rate hides what was learnt.
-      const open = isHigh && against.lower <= 0.5 ? " While the learning rate is high a network plays below what it has learnt, so this is not yet its result." : "";
+      const open = isHigh && against.lower <= 0.5 ? " While the learning rate is high a network often plays below what it has learnt, so this is not yet its result." : "";
       const told = against.lower > 0.5 ? "stronger" : against.upper < 0.5 ? "weaker" : "not shown to be stronger or weaker";
       return `At ${generationsOf(verdicts)} it was ${told} than at generation ${generation}: ${scoreText(against)} in ${games} games${verdicts.length > 1 ? ` of ${verdicts.length} rulesets` : ""}.${open}`;
     }),

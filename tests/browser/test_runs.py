@@ -234,6 +234,8 @@ def test_runs_are_listed_in_the_order_that_is_asked_for_and_scores_by_opponent(p
     # Those that are drawn stay in the list.
     page.field("Names with", "input").send_keys("d")
     page.wait(f"{names} === 'dc'")
+    page.field("Names with", "input").send_keys("x")
+    page.wait_text("#runs .fault:not([hidden])", "No run has this in its name.")
 
 
 def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
@@ -275,6 +277,7 @@ def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
         # One match is no curve.
         assert ("Measured once so far." in page.text("#runs .chart-card figcaption")) == (name == "short")
     page.screenshot("run-in-words.png")
+    assert "against itself at generation 0" in page.text("#runs .legend")
     page.show("runs/stopped")
     page.wait_text("#runs dl", "Begun withuniversal.safetensors")
 
@@ -381,7 +384,8 @@ def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path)
     assert page.run("return $$('#runs p').filter((one) => one.textContent.startsWith('Scores: with 32 simulations against alphabeta')).length") == 1
     assert page.run("return $$('#runs [aria-label=\"Settings that differ\"] tbody tr').map((one) => one.textContent)") == [
         "score, %40.040.030.0", "selfplay.search.mode.gumbel.max_considered_actionsautofixed 12auto", "seed171"]
-    assert "bad-line, sound have the same settings but for the seed" in page.text("#runs [aria-label=Comparison]")
+    for sentence in ["bad-line, sound have the same settings but for the seed", "bad-line and other differ in selfplay.search.mode.gumbel.max_considered_actions alone: 0.0 [-14.1, 14.1] points."]:
+        assert sentence in page.text("#runs [aria-label=Comparison]")
     assert "Not shown: stray." in page.text("#runs")
     page.screenshot("runs-damaged.png")
     page.find_element("link text", "unchosen").click()
