@@ -66,6 +66,7 @@ function strongest(runs, ruleset, { measured, shared, found }, known) {
     open.length ? `Too few games to tell it from ${list(open)}.` : "",
     shared.length > 1 && lead.lower > 0 ? `Its clearest lead is in ${lead.id}: ${differenceText(lead)} points over ${lead.next.run.name}, which is next there.` : "",
     found.length > 2 ? `Among ${found.length} runs a difference must be ${FURTHER[found.length].toFixed(1)} times as large as between two, since the best is sought, and the intervals of the differences are so much wider.` : "",
+    found.length === 2 && !open.length ? "If you chose these two by their scores among others, draw those too: the intervals are then as wide as such a choice needs." : "",
     changing.length ? `Measured at different generations in different rulesets: ${list(changing)}.` : "",
     other.length ? `Measured in another way, and not compared: ${names(other)}.` : "",
     measured.length < runs.length ? `Not measured${where}: ${names(runs.filter((run) => !measured.includes(run)))}.` : "",
@@ -120,8 +121,9 @@ function bySeed(runs, found) {
     const alone = pairsOf(configured).map((pair) => ({ pair, apart: apartIn(pair) })).filter(({ apart }) => apart.length);
     const scoreOf = (run) => found.find((one) => one.run === run)?.mean;
     said.push(...alone.slice(0, PAIRS).map(({ pair: [one, other], apart }) => {
-      const points = scoreOf(one) && scoreOf(other) ? `: ${differenceText(differenceOf(scoreOf(one), scoreOf(other), 1))} points` : "";
-      return `${one.name} and ${other.name} differ in ${apart.join(" and ")} alone${points}.`;
+      const difference = scoreOf(one) && scoreOf(other) ? differenceOf(scoreOf(one), scoreOf(other), 1) : null;
+      const points = difference ? `: ${one.name} has ${differenceText(difference)} points more${difference.lower > 0 ? "" : ", too few games to tell them apart"}` : "";
+      return `${one.name} and ${other.name} differ in ${apart.join(" and ")} alone, besides the seed${points}.`;
     }));
     if (!alone.length) said.push("No two of them differ in one section of the settings alone: which settings matter, these runs do not tell.");
   }
@@ -136,7 +138,7 @@ function rowsOf(runs) {
   const isPart = (name, _, names) => names.some((other) => name.startsWith(`${other}.`));
   const names = [...new Set(settings.flatMap((one) => [...one.keys()]))].filter((...one) => !isPart(...one));
   const parts = (one, name) => [...one].filter(([key]) => key.startsWith(`${name}.`)).map(([key, value]) => `${key.slice(name.length + 1)} ${value}`);
-  return names.map((name) => [name, ...settings.map((one) => one.get(name) ?? (parts(one, name).join(", ") || "–"))]);
+  return names.map((name) => [name, ...settings.map((one) => one.get(name) ?? (parts(one, name).join(", ") || "not set"))]);
 }
 
 const isCommon = ([, ...values]) => new Set(values).size === 1;

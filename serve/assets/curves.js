@@ -13,7 +13,7 @@ export const AXES = {
 // What is said of scores where a run is measured at its end alone.
 const EVERY = "With evaluation.every a run is measured every so many generations, which gives a curve.";
 // What is said of scores that are means over changing rulesets.
-const LOOSE = "Each point measures other rulesets than the one before, so they make no curve: choose a ruleset to follow it, or see the table by ruleset. 50 % is as strong as the opponent.";
+const LOOSE = "Each point measures other rulesets than the one before, so they make no curve; the table by ruleset has the last match in each. 50 % is as strong as the opponent.";
 // What is said of losses where the searches of the runs differ.
 const UNLIKE = "The searches of these runs differ, so their losses say nothing of which run is the stronger.";
 // Over how many generations what is counted in games may be averaged.

@@ -123,7 +123,7 @@ def test_runs_are_compared_and_their_final_matches_told_apart(page, tmp_path):
     assert rows[-1] == ["points less than two", "–", "1.0 [-12.8, 14.8]", "31.0 [17.2, 44.8]"]
     assert "They have the same settings." in told
     page.click("#runs [aria-label='Draw one']")
-    page.wait_text("#runs [aria-label=Comparison]", "two (61.0 %) is clearly stronger than three (30.0 %).")
+    page.wait_text("#runs [aria-label=Comparison]", "two (61.0 %) is clearly stronger than three (30.0 %). If you chose these two by their scores among others")
     page.click("#runs [aria-label='Draw one']")
     page.wait_for("#runs .columns .card", 3)
     # What all have in common is said once.
@@ -296,7 +296,7 @@ def test_scores_of_other_rulesets_are_not_joined_and_runs_are_read_at_different_
     scores = "#runs .chart-card:nth-child(1)"
     page.wait_for(f"{scores} circle", 12)
     assert page.run("return $$(`${arguments[0]} path.line`).map((one) => one.getAttribute('d') ?? '')", scores) == ["", ""]
-    assert "choose a ruleset to follow it" in page.text(f"{scores} figcaption") and "others each time" in page.text(f"{scores} .legend")
+    assert "they make no curve" in page.text(f"{scores} figcaption") and "others each time" in page.text(f"{scores} .legend")
     chart = page.find_element("css selector", "#runs .chart-card:nth-child(2) .chart")
     page.run("arguments[0].scrollIntoView({ block: 'center' })", chart)
     ActionChains(page).move_to_element_with_offset(chart, -60, 0).perform()
@@ -384,7 +384,7 @@ def test_a_damaged_run_says_so_in_its_card_and_all_else_is_drawn(page, tmp_path)
     assert page.run("return $$('#runs p').filter((one) => one.textContent.startsWith('Scores: with 32 simulations against alphabeta')).length") == 1
     assert page.run("return $$('#runs [aria-label=\"Settings that differ\"] tbody tr').map((one) => one.textContent)") == [
         "score, %40.040.030.0", "selfplay.search.mode.gumbel.max_considered_actionsautofixed 12auto", "seed171"]
-    for sentence in ["bad-line, sound have the same settings but for the seed", "bad-line and other differ in selfplay.search.mode.gumbel.max_considered_actions alone: 0.0 [-14.1, 14.1] points."]:
+    for sentence in ["bad-line, sound have the same settings but for the seed", "bad-line and other differ in selfplay.search.mode.gumbel.max_considered_actions alone, besides the seed: bad-line has 0.0 [-14.1, 14.1] points more, too few games to tell them apart."]:
         assert sentence in page.text("#runs [aria-label=Comparison]")
     assert "Not shown: stray." in page.text("#runs")
     page.screenshot("runs-damaged.png")
