@@ -2,7 +2,7 @@
 
 import { command, el } from "/app/dom.js";
 import { quoted } from "/app/runcards.js";
-import { gamesOf, kindOf, meanOf, percent, scoreText } from "/app/scores.js";
+import { gamesOf, kindOf, mean, meanOf, percent, scoreText } from "/app/scores.js";
 import { settingsList, settingsOf } from "/app/settings.js";
 
 // How many games in each ruleset tell two networks apart that are some points of 100 from one another.
@@ -14,8 +14,6 @@ const FURTHER = [1, 1, 1, 1.222, 1.346, 1.432, 1.498];
 
 // Of how many pairs that differ in one section alone it is told.
 const PAIRS = 3;
-
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 
 // Compares runs in a ruleset, or where that is "" in all that they share; null where there is only one run.
 export function comparison(runs, ruleset) {
@@ -155,11 +153,11 @@ function differences(all, found) {
   if (runs.length < 2) return null;
   const rows = rowsOf(runs);
   const [common, differing] = [rows.filter(isCommon), rows.filter((row) => !isCommon(row))];
-  const seedLast = differing.toSorted(([one], [other]) => (one === "seed") - (other === "seed"));
+  const shown = differing.toSorted(([one], [other]) => (one === "seed") - (other === "seed"));
   const score = ({ name }) => found.find(({ run }) => run.name === name)?.mean.score;
-  if (found.length) seedLast.unshift(["score, %", ...runs.map((run) => (score(run) === undefined ? "–" : percent(score(run))))]);
+  if (found.length) shown.unshift(["score, %", ...runs.map((run) => (score(run) === undefined ? "–" : percent(score(run))))]);
   return [
-    differing.length ? tableOf("Settings that differ", "Setting that differs", runs, seedLast) : el("p", {}, "They have the same settings."),
+    differing.length ? tableOf("Settings that differ", "Setting that differs", runs, shown) : el("p", {}, "They have the same settings."),
     common.length ? settingsList(`${common.length} settings that all of them have`, common) : null,
   ];
 }

@@ -2,7 +2,7 @@
 
 import { LineChart } from "/app/chart.js";
 import { el } from "/app/dom.js";
-import { gamesOf, kindOf, meanOf, scoreText } from "/app/scores.js";
+import { gamesOf, kindOf, mean, meanOf, scoreText } from "/app/scores.js";
 
 // What the charts are drawn against, and where that stands in a round.
 export const AXES = {
@@ -65,7 +65,7 @@ export class Curves {
     const show = (key, lines, where = ", all rulesets together", common = "") => this.charts[key].show(runs.flatMap(lines), { xTitle: axis.title, range, common, where: isOne ? where : "" });
     const one = (key, read, where, over = 1) => show(key, (run) => {
       const points = run.rounds.map((round) => [axis.read(round), read(round)]).filter(([, y]) => Number.isFinite(y));
-      return [{ name: name(run, ""), color: run.color, points: points.map(([x], at) => [x, meanOver(points.slice(Math.max(0, at + 1 - over), at + 1))]) }];
+      return [{ name: name(run, ""), color: run.color, points: points.map(([x], at) => [x, mean(points.slice(Math.max(0, at + 1 - over), at + 1).map(([, y]) => y))]) }];
     }, where);
     const kinds = new Set(runs.flatMap((run) => matchesOf(run, ruleset).flatMap(({ verdicts }) => verdicts.map(kindOf))));
     const common = kinds.size === 1 ? [...kinds][0] : "";
@@ -85,8 +85,6 @@ export class Curves {
     for (const [chart, key, factor] of [["first", "first_player_score", 100], ["draws", "draw_rate", 100], ["length", "actions_mean", 1]]) one(chart, games(key, factor), `, ${ruleset}`, Number(smooth));
   }
 }
-
-const meanOver = (points) => points.reduce((sum, [, y]) => sum + y, 0) / points.length;
 
 // Returns the matches of a run, or those in one ruleset, each with the round that it belongs to; the final one is the last.
 function matchesOf({ rounds, about: { result } }, ruleset) {

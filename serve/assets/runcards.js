@@ -108,13 +108,13 @@ export function runCards(runs, play, chosen) {
 }
 
 // Of more than two runs only the strength is told at once.
-function runCard(run, settings, count, play, ruleset, strength) {
+function runCard(run, settings, count, play, ruleset, measuredScore) {
   const isAlone = count === 1;
   const { about, rounds } = run;
   const last = rounds.at(-1);
   const seen = last ? trends(run) : [];
   const measured = about.verdicts[ruleset] ?? Object.values(about.verdicts)[0];
-  const score = strength ?? (about.result && !about.is_running ? "no match was played" : "not measured yet");
+  const score = measuredScore ?? (about.result && !about.is_running ? "no match was played" : "not measured yet");
   const rows = [
     ...settings.filter(([term]) => term !== MEASURED),
     // The last round may train on without games.

@@ -1,5 +1,6 @@
 // The scores of matches: how they are told apart, put together and written.
 
+export const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 export const percent = (share) => (100 * share).toFixed(1);
 
 // The games of a match, and how it was played.
@@ -15,7 +16,7 @@ export function generationsOf(verdicts) {
 
 // The mean of independent scores, with its interval, made of theirs.
 export function meanOf(verdicts) {
-  const score = verdicts.reduce((sum, verdict) => sum + verdict.score, 0) / verdicts.length;
+  const score = mean(verdicts.map((verdict) => verdict.score));
   const reach = (end) => Math.sqrt(verdicts.reduce((sum, verdict) => sum + (verdict[end] - verdict.score) ** 2, 0)) / verdicts.length;
   return { score, lower: score - reach("lower"), upper: score + reach("upper") };
 }

@@ -1,6 +1,6 @@
 // What the curves of a training run say, and what may be worth trying then.
 
-import { gamesOf, generationsOf, kindOf, meanOf, percent, scoreText } from "/app/scores.js";
+import { gamesOf, generationsOf, kindOf, mean, meanOf, percent, scoreText } from "/app/scores.js";
 
 // How many generations a trend needs, and how often its standard error it must have.
 const ROUNDS_LEAST = 12;
@@ -11,7 +11,6 @@ const BEATEN = 0.9;
 const BUSY = 0.5;
 const CLIPPED = 0.2;
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const part = (values, from, to) => values.slice(Math.round(from * values.length), Math.round(to * values.length));
 
 // Returns 1 if the last third of the values lies above the third before it, -1 if below, and 0 where chance may do that.
@@ -44,7 +43,7 @@ export function trends({ about, rounds }) {
   const isHigh = !about.result && rates.at(-1) > highest / 2;
   const hours = (left * rounds.at(-1).elapsed_secs) / rounds.length / 3600;
   return [
-    isOver && isHigh ? `The run stopped before its learning rate fell, which is when the network gains most: continue it to its end${hours > 0 ? `, about ${hours < 2 ? `${Math.ceil(hours * 60)} minutes` : `${Math.round(hours)} hours`} at its pace` : ""}.` : "",
+    isOver && isHigh ? `The run stopped before its learning rate fell, which is when networks usually gain: continue it to its end${hours > 0 ? `, about ${hours < 2 ? `${Math.ceil(hours * 60)} minutes` : `${Math.round(hours)} hours`} at its pace` : ""}.` : "",
     policy < 0 && about.result ? "The loss of the policy still fell before the learning rate did: the network was still learning, and a longer run (budget) may gain." : "",
     !policy && about.result && steady.length >= ROUNDS_LEAST ? `The loss of the policy is level: a larger network (${now("network.blocks")}; ${now("network.channels")}) or more simulations (${now("selfplay.simulations")}) may gain more than a longer run.` : "",
     trend(steady.map(({ losses }) => losses.gradient_norm)) > 0 && mean(trained.map(({ losses }) => losses.clipped)) > CLIPPED ? `The gradient grows, and many are cut: a lower training.learning_rate (now ${about.config?.training.learning_rate}) may help.` : "",
@@ -63,8 +62,7 @@ function strength({ verdicts, is_running }, isHigh) {
     ...[...earlier].map(([generation, verdicts]) => {
       const against = meanOf(verdicts.map((verdict) => verdict.earlier));
       const games = verdicts.reduce((sum, verdict) => sum + gamesOf(verdict.earlier), 0);
-      // A high learning rate hides what was learnt.
-      const open = isHigh && against.lower <= 0.5 ? " While the learning rate is high a network often plays below what it has learnt, so this is not yet its result." : "";
+      const open = isHigh && against.lower <= 0.5 ? " While the learning rate is high a network often plays below what it has learnt, so this may not be its result yet." : "";
       const told = against.lower > 0.5 ? "stronger" : against.upper < 0.5 ? "weaker" : "not shown to be stronger or weaker";
       return `At ${generationsOf(verdicts)} it was ${told} than at generation ${generation}: ${scoreText(against)} in ${games} games${verdicts.length > 1 ? ` of ${verdicts.length} rulesets` : ""}.${open}`;
     }),

@@ -262,7 +262,7 @@ def test_the_curves_of_a_run_are_put_in_words(page, tmp_path):
     earlier[25]["verdicts"]["bell"]["earlier"] = {"generation": 0, "wins": 70, "draws": 0, "losses": 30, "score": 0.7, "lower": 0.61, "upper": 0.79}
     write("earlier", earlier)
     expected = {
-        "stopped": ["The run stopped before its learning rate fell, which is when the network gains most: continue it to its end", "97.0 % of the last even games were drawn"],
+        "stopped": ["The run stopped before its learning rate fell, which is when networks usually gain: continue it to its end", "97.0 % of the last even games were drawn"],
         "finished": ["The loss of the policy still fell", "The actors played 30.0 % of the time and waited for training in the rest: with less reuse (replay.reuse, now 5)", "It nearly always wins with 32 simulations against alphabeta:nodes=200"],
         "level": ["The loss of the policy is level", "The gradient grows", "Its strength was not measured."],
         "short": ["The run stopped before its learning rate fell"],
