@@ -43,6 +43,7 @@ export class Editor {
 
   close() {
     this.element.hidden = true;
+    this.element.replaceChildren();
     this.begun = null;
   }
 
