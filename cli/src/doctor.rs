@@ -3,10 +3,11 @@
 use std::process::Command;
 
 use clap::Args;
-use latrunculi_data::DeviceChoice;
+use latrunculi_data::{DeviceChoice, Precision};
 use latrunculi_infer::{Kernel, Unit};
 use latrunculi_store::{Check, Patience, Store};
 use latrunculi_train::config::{ConfigSource, GameCounts, TrainConfig};
+use latrunculi_train::networks::FusedNetwork;
 use serde_json::{Value, json};
 
 use crate::games_args::stopped;
@@ -87,11 +88,12 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
         return print_json(&report);
     }
     let precision = match bf16 {
-        true => {
-            "in batches 8 bits (int8) from 48 channels on, else 16 (bf16), where the answers agree with those in 32; 32 (f32), the \
-             fastest for one position at a time, in play, analyse, serve and engine"
-        }
-        false => "32 bits; 8 and 16 need a processor with AMX, or with AVX-512, bf16 and VNNI",
+        true => format!(
+            "in many games at once 8 bits (int8) from 48 channels on, else 16 (bf16), where the answers agree with those in 32; \
+             by the clock and in play, analyse, serve and engine {}, the fastest for one search",
+            FusedNetwork::alone(Precision::Auto)
+        ),
+        false => "32 bits; 8 and 16 need a processor with AMX, or with AVX-512, bf16 and VNNI".to_owned(),
     };
     let libtorch_text = libtorch
         .map_or_else(|error| format!("none: {error}"), |()| "found; trains, exports and computes on GPUs".to_owned());
@@ -106,7 +108,7 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
         ("threads", format!("{threads} that this process may use: matches and searches use all")),
         ("training", training),
         ("processor", if features.is_empty() { "nothing known".to_owned() } else { features.join(" ") }),
-        ("precision", precision.to_owned()),
+        ("precision", precision),
         ("kernels", kernels.join(" ")),
         ("GPU", gpu_text),
     ];

@@ -10,7 +10,7 @@ named! {
     #[derive(Default, Serialize, Deserialize)]
     #[serde(rename_all = "lowercase")]
     pub Precision as "precision" {
-        /// In play the fewest bits whose answers agree with those in 32 bits; where one position is evaluated at a time 32, the
+        /// In play the fewest bits whose answers agree with those in 32 bits; in a search by itself 16 with AMX, else 32, the
         /// fastest then. In training 16 bits where the processor multiplies them itself, and on a GPU; else 32.
         #[default]
         Auto = "auto",

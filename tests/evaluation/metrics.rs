@@ -77,6 +77,9 @@ fn two_games_on_a_tiny_board_have_the_numbers_counted_by_hand() {
     assert_eq!(outcomes.score.value, 0.5);
     assert_eq!(count_of(&outcomes.decisive), (2, 2));
     assert_eq!(count_of(&outcomes.first_among_decisive.unwrap()), (1, 2));
+    // Of the two games one has a capture, by the first player, who wins it.
+    let first = outcomes.first_capture.as_ref().unwrap();
+    assert_eq!([&first.by_first, &first.won, &first.drawn].map(count_of), [(1, 1), (1, 1), (0, 1)]);
 
     let lengths = &metrics.lengths;
     assert_eq!((lengths.actions.mean.value, lengths.turns.mean.value), (4.5, 4.5));

@@ -13,7 +13,7 @@ use serde_json::Value;
 
 use crate::error::error_chain;
 use crate::error::{Context, Error, bail};
-use crate::networks::{LoadedNetwork, NetworkLoader, Processor, SinglePositions};
+use crate::networks::{FusedNetwork, LoadedNetwork, NetworkLoader, Processor, SinglePositions};
 use crate::precision::choose_precision;
 use crate::{rulesets, run_dir};
 
@@ -50,18 +50,19 @@ pub struct NetworkOpener {
 }
 
 impl NetworkOpener {
-    /// Returns an opener for searches that evaluate one position at a time, as [`SinglePositions`] computes them.
+    /// Returns an opener for searches by themselves ([`SinglePositions`], [`FusedNetwork::alone`]).
     #[must_use]
     pub fn for_single_positions(self) -> NetworkOpener {
-        NetworkOpener { loader: Arc::new(SinglePositions::new(self.loader)), ..self }
+        let precision = FusedNetwork::alone(self.precision);
+        NetworkOpener { loader: Arc::new(SinglePositions::new(self.loader)), precision, ..self }
     }
 
-    /// Returns an opener for matches of these agents: where one plays by the clock, each search has its batches for itself, and `auto`
-    /// is 32 bits.
+    /// Returns an opener for matches of these agents: where one plays by the clock, each search has its batches for itself
+    /// ([`FusedNetwork::alone`]).
     #[must_use]
     pub fn for_matches<'a>(self, agents: impl IntoIterator<Item = &'a AgentSpec>) -> NetworkOpener {
         let is_by_clock = agents.into_iter().any(|agent| agent.time.is_some());
-        let precision = if is_by_clock && self.precision == Precision::Auto { Precision::F32 } else { self.precision };
+        let precision = if is_by_clock { FusedNetwork::alone(self.precision) } else { self.precision };
         NetworkOpener { precision, ..self }
     }
 

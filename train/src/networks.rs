@@ -94,6 +94,19 @@ impl FusedNetwork {
         }
     }
 
+    /// Returns `wanted`, or where that is `auto` the precision of the fastest kernel for a search by itself, whose calls have few
+    /// positions: the tiles of AMX compute a group of them ([`latrunculi_infer::GROUP`]) in 16 bits in the time of one or two in 32;
+    /// on other units one position in fewer bits takes as long as a whole group. It is not compared with 32 bits, which takes longer
+    /// than a short search: with 16 no number becomes infinite that is not with 32.
+    #[must_use]
+    pub fn alone(wanted: Precision) -> Precision {
+        match wanted {
+            Precision::Auto if Unit::Amx.is_available() => Precision::Bf16,
+            Precision::Auto => Precision::F32,
+            chosen => chosen,
+        }
+    }
+
     /// Returns the kernel that computes in `precision`, which is not `auto`.
     #[must_use]
     pub fn kernel_of(precision: Precision) -> Kernel {
@@ -126,9 +139,7 @@ impl PlayNetwork for FusedNetwork {
 /// Networks that [`SinglePositions`] keeps; the one that was not asked for longest gives way.
 const NETWORKS_KEPT: usize = 4;
 
-/// Computes networks for searches that evaluate one position at a time. `auto` is 32 bits there: one position takes the
-/// kernels in fewer bits as long as a whole group ([`latrunculi_infer::GROUP`]).
-/// The last four networks are kept with what was prepared for their rulesets, for whoever opens one of them again.
+/// Computes networks for searches by themselves, each on all cores. The last four networks are kept with what was prepared for their rulesets, for whoever opens one of them again.
 pub struct SinglePositions {
     loader: Arc<dyn NetworkLoader>,
     /// By size and weights; the last asked for comes last.
@@ -166,10 +177,7 @@ type Makers = Vec<(Precision, Arc<Mutex<EvaluatorMaker>>)>;
 
 impl PlayNetwork for KeptNetwork {
     fn precision(&self, wanted: Precision) -> Precision {
-        match wanted {
-            Precision::Auto => Precision::F32,
-            chosen => locked(&self.0).0.precision(chosen),
-        }
+        locked(&self.0).0.precision(wanted)
     }
 
     fn kernel(&self, precision: Precision) -> String {
@@ -239,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn single_positions_are_computed_in_32_bits_by_networks_that_are_kept() {
+    fn networks_of_single_positions_are_kept() {
         let counting = Arc::new(Counting::default());
         let loader = SinglePositions::new(Arc::clone(&counting) as Arc<dyn NetworkLoader>);
         let config = NetworkConfig { blocks: 1, channels: 48, ..NetworkConfig::default() };
@@ -247,10 +255,7 @@ mod tests {
         let made = || (counting.networks.load(Ordering::Relaxed), counting.makers.load(Ordering::Relaxed));
         for _ in 0..3 {
             let network = loader.network(&model(0)).unwrap();
-            let precision = network.precision(Precision::Auto);
-            assert_eq!((precision, &*network.kernel(precision)), (Precision::F32, "f32-winograd"));
-            assert_eq!(network.precision(Precision::Bf16), Precision::Bf16, "what is asked for stands");
-            assert_eq!(network.evaluators(2, precision).unwrap().len(), 2);
+            assert_eq!(network.evaluators(2, FusedNetwork::alone(Precision::Auto)).unwrap().len(), 2);
         }
         assert_eq!(made(), (1, 1));
         for seed in 1..=NETWORKS_KEPT as u64 {

@@ -37,6 +37,15 @@ impl Metrics {
                 lines.push((name, list(texts.into_iter())));
             }
         }
+        if let Some(first) = &self.outcomes.first_capture {
+            let [by_first, won, drawn] = [&first.by_first, &first.won, &first.drawn].map(percent);
+            lines.push((
+                "first capture",
+                format!(
+                    "by the first player in {by_first}; whoever it was wins {won} and draws {drawn} of these games"
+                ),
+            ));
+        }
         lines.push(("repetition", format!("{} of the positions", percent(&self.repetition.positions))));
         if let Some(values) = &self.values {
             lines.push(("lead changes", format!("{} a game", number(&values.lead_changes, 1))));

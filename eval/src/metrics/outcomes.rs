@@ -4,7 +4,8 @@ use latrunculi_engine::EndReason;
 use serde::{Deserialize, Serialize};
 
 use super::estimates::{MetricEstimate, Rate, Sampling};
-use super::trace::Trace;
+use super::mechanics::Mechanic;
+use super::trace::{FIRST, Trace};
 use latrunculi_stats::{GameResult, Interval, WinDrawLoss};
 
 /// With more than this fraction of truncated games the score depends on the ply cap.
@@ -61,6 +62,37 @@ pub struct Outcomes {
     pub score_bracket: Interval,
     /// Whether at most 1 % of the games were truncated.
     pub is_truncation_small: bool,
+    /// What the first capture came to; `None` where nobody captured, and in files of before.
+    pub first_capture: Option<FirstCapture>,
+}
+
+/// Games in which an agent captured, by who did so first; captures of the random opening do not count.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct FirstCapture {
+    /// Games in which that was the first player.
+    pub by_first: Rate,
+    /// Games that whoever captured first won.
+    pub won: Rate,
+    /// Games drawn.
+    pub drawn: Rate,
+}
+
+impl FirstCapture {
+    fn measure(traces: &[Trace], sampling: &Sampling<'_>) -> Option<FirstCapture> {
+        let captor = |trace: &Trace| {
+            trace.choices.iter().find(|choice| choice.used.contains(Mechanic::Capture)).map(|choice| choice.seat)
+        };
+        let captors: Vec<(usize, usize)> =
+            traces.iter().enumerate().filter_map(|(game, trace)| Some((game, captor(trace)?))).collect();
+        let rate = |has: &dyn Fn(usize, usize) -> bool| {
+            sampling.rate(captors.iter().map(|&(game, seat)| (game, u64::from(has(game, seat)), 1)))
+        };
+        Some(FirstCapture {
+            by_first: rate(&|_, seat| seat == FIRST)?,
+            won: rate(&|game, seat| traces[game].winner() == Some(seat))?,
+            drawn: rate(&|game, _| traces[game].winner().is_none())?,
+        })
+    }
 }
 
 impl OutcomeClass {
@@ -123,6 +155,7 @@ impl Outcomes {
             score,
             score_bracket: Interval { lower: score.value - hidden, upper: score.value + hidden },
             is_truncation_small: truncated.rate <= TRUNCATED_MAX,
+            first_capture: FirstCapture::measure(traces, sampling),
         })
     }
 }

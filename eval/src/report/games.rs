@@ -32,6 +32,12 @@ pub(super) fn of_ruleset(study: &Study<'_>, metrics: &Metrics) -> Markup {
         (branching(metrics))
         h5 { "Use of the rules" }
         (mechanics(&metrics.mechanics))
+        @if let Some(first) = &metrics.outcomes.first_capture {
+            p {
+                "The first capture: whoever makes it wins " (numbers::rate(&first.won)) " and draws " (numbers::rate(&first.drawn))
+                " of the games with one; in " (numbers::rate(&first.by_first)) " of them that is the first player."
+            }
+        }
         @if let Some(values) = &metrics.values {
             h5 { "Course of the game by the players’ own values" }
             (course(study, values))
