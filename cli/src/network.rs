@@ -15,8 +15,8 @@ pub(crate) struct NetworkArgs {
     /// Where networks compute: auto, cpu, cuda or cuda:N
     #[arg(long, default_value_t = DeviceChoice::Auto, value_name = "DEVICE")]
     device: DeviceChoice,
-    /// Precision of networks: auto, f32, bf16 or int8; auto takes the fastest whose answers agree; by the clock and in play,
-    /// analyse, serve and engine that is bf16 with AMX, else f32. One network's own stands behind its model, as in net:MODEL@f32
+    /// Precision of networks: auto, f32, bf16 or int8; auto takes the fastest whose answers agree with f32; by the clock
+    /// and in play, analyse, serve and engine, without comparison, bf16 with AMX, else f32. One network's own stands behind its model, as in net:MODEL@f32
     #[arg(long, default_value_t = Precision::Auto, value_name = "PRECISION")]
     precision: Precision,
 }

@@ -139,7 +139,8 @@ impl PlayNetwork for FusedNetwork {
 /// Networks that [`SinglePositions`] keeps; the one that was not asked for longest gives way.
 const NETWORKS_KEPT: usize = 4;
 
-/// Computes networks for searches by themselves, each on all cores. The last four networks are kept with what was prepared for their rulesets, for whoever opens one of them again.
+/// Computes networks for searches by themselves, each on all cores. The last four networks are kept with what was prepared
+/// for their rulesets, for whoever opens one of them again.
 pub struct SinglePositions {
     loader: Arc<dyn NetworkLoader>,
     /// By size and weights; the last asked for comes last.
@@ -258,6 +259,7 @@ mod tests {
             assert_eq!(network.evaluators(2, FusedNetwork::alone(Precision::Auto)).unwrap().len(), 2);
         }
         assert_eq!(made(), (1, 1));
+        assert_eq!(FusedNetwork::alone(Precision::Int8), Precision::Int8, "what is asked for stands");
         for seed in 1..=NETWORKS_KEPT as u64 {
             loader.network(&model(seed)).unwrap();
         }
