@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use anyhow::{Context, anyhow, bail, ensure};
+use anyhow::{Context, anyhow, ensure};
 use clap::Args;
 use latrunculi_engine::Rules;
 use latrunculi_engine::record::write_records;
@@ -99,6 +99,13 @@ pub(crate) fn run(args: MatchArgs, libtorch: Option<&Libtorch>) -> anyhow::Resul
     let has_networks = agents().any(|agent| agent.model().is_some());
     let networks = args.players.network.opener(has_networks, libtorch)?.for_matches(agents());
     let played = loaded(&args.ruleset)?;
+    ensure!(
+        args.first != args.second || args.first.is_random(),
+        "{0} against itself plays both games of every pair alike, and none counts; \
+         `latrunculi balance --rulesets {1} --agents {0}` plays it against itself",
+        args.first,
+        args.ruleset.join(",")
+    );
     ensure!(args.sprt.is_none() || played.len() == 1, "--sprt decides a match of one ruleset; name only one");
     let mut config = config(&args)?;
     if let Some(path) = &args.records {
@@ -129,13 +136,6 @@ pub(crate) fn run(args: MatchArgs, libtorch: Option<&Libtorch>) -> anyhow::Resul
         }
     }
     let is_interrupted = reports.last().is_some_and(|report| report.is_interrupted);
-    if !is_interrupted && reports.iter().all(|report| report.games == 0) {
-        let refused = reports.iter().find_map(|report| report.interval_refused.as_deref());
-        let reason = refused.unwrap_or("every pair of games repeats an earlier one");
-        bail!(
-            "no game of this match counts: {reason}; --opening N lets each pair begin with N drawn actions of its own"
-        );
-    }
     // The same command plays the rest of an interrupted match, and the file must be new to it.
     if let Some(path) = args.records.as_ref().filter(|_| !is_interrupted) {
         write_new(path, &reports)?;

@@ -17,7 +17,9 @@ impl Evaluator<GameState> for OnThreads<'_> {
         legal_actions: &[&[Action]],
         evaluations: &mut [Evaluation],
     ) -> Result<(), EvalError> {
-        let size = games.len().div_ceil(self.0.len()).max(1);
+        // A part that is smaller than what an evaluator answers at once would take as long.
+        let at_once = self.0[0].positions_at_once();
+        let size = games.len().div_ceil(self.0.len()).next_multiple_of(at_once);
         let inputs = games.chunks(size).zip(legal_actions.chunks(size));
         let mut parts: Vec<_> = self.0.iter_mut().zip(inputs).zip(evaluations.chunks_mut(size)).collect();
         if let [((evaluator, (games, legal_actions)), evaluations)] = &mut parts[..] {
