@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use latrunculi_engine::presets::rules;
 use latrunculi_engine::{Action, GameState, Rules, presets};
 use latrunculi_eval::agents::{OpenedNetwork, split_precision};
-use latrunculi_eval::{AgentError, AgentSpec, Choice, Players, SearchOptions};
+use latrunculi_eval::{AgentError, AgentSpec, Choice, Players, SearchKind, SearchLimits, SearchOptions};
 use latrunculi_search::evaluators::Uniform;
 use latrunculi_search::{EvalError, Evaluation, Evaluator};
 
@@ -146,15 +146,50 @@ fn thought(text: &str, change: impl FnOnce(&mut SearchOptions<'_>)) -> (Choice, 
 
 #[test]
 fn agents_by_the_clock_search_until_their_time_is_over() {
-    for text in ["alphabeta:seconds=0.3", "mcts:seconds=0.3", "net:any,seconds=0.3"] {
+    for text in
+        ["alphabeta:seconds=0.3", "mcts:seconds=0.3", "net:any,seconds=0.3", "net:any,search=gumbel,seconds=0.3"]
+    {
         let begun = Instant::now();
         let (choice, _) = thought(text, |_| {});
-        // Tree searches stop a little earlier, because they plan their simulations.
+        // Gumbel search stops a little earlier, because it plans its simulations.
         assert!(begun.elapsed() >= Duration::from_millis(50) && choice.effort > 0, "{text}: {}", choice.effort);
         // Another limit counts beside it.
         let few = text
             .replace("seconds=0.3", if text.starts_with('a') { "nodes=50,seconds=60" } else { "sims=50,seconds=60" });
         assert!((1..=50).contains(&thought(&few, |_| {}).0.effort), "{few}");
+    }
+}
+
+#[test]
+fn a_network_searches_by_puct_with_more_than_400_simulations_and_by_the_clock() {
+    let rules = rules("bell-8x8");
+    let start = GameState::new(Arc::clone(&rules));
+    let of = |simulations| SearchLimits { simulations: Some(simulations), ..SearchLimits::default() };
+    let timed = SearchLimits { time: Some(Duration::from_millis(10)), ..SearchLimits::default() };
+    let own = SearchLimits::default();
+    for (text, limits, kind) in [
+        ("net:any,sims=400", own, SearchKind::Gumbel),
+        ("net:any,sims=401", own, SearchKind::Puct),
+        ("net:any,sims=401", of(400), SearchKind::Gumbel),
+        ("net:any,sims=400", of(401), SearchKind::Puct),
+        ("net:any,sims=400", timed, SearchKind::Puct),
+        ("net:any,seconds=0.01", own, SearchKind::Puct),
+        ("net:any,sims=9,seconds=60", own, SearchKind::Gumbel),
+        ("net:any,sims=401,search=gumbel", own, SearchKind::Gumbel),
+        ("net:any,search=gumbel,seconds=0.01", own, SearchKind::Gumbel),
+        ("net:any,sims=9,search=puct", own, SearchKind::Puct),
+    ] {
+        assert_eq!(thought(text, |options| options.limits = limits).0.search, Some(kind), "{text} {limits:?}");
+    }
+    // One agent changes from search to search.
+    let mut agent = spec("net:any,sims=400").make(&rules, &mut uniform).unwrap();
+    agent.new_game(3);
+    for simulations in [400, 401, 400] {
+        let mut quiet = |_: &Choice| {};
+        let mut options = SearchOptions::reporting(&mut quiet);
+        options.limits = of(simulations);
+        let choice = agent.choose_with(&start, &mut options).unwrap();
+        assert_eq!(choice, thought("net:any,sims=400", |options| options.limits = of(simulations)).0, "{simulations}");
     }
 }
 

@@ -15,6 +15,7 @@ use rand::RngExt;
 use rand_chacha::ChaCha8Rng;
 use rand_chacha::rand_core::SeedableRng;
 
+use super::spec::is_long;
 use super::{
     Agent, AgentError, Candidate, Choice, NetworkEvaluator, SearchKind, SearchLimits, SearchOptions, mix_seeds,
 };
@@ -157,6 +158,8 @@ pub fn value_of_score(score: i32) -> f32 {
 /// actions between them.
 pub(super) struct TreeAgent<E> {
     search: Search<GameState>,
+    /// The settings of a short search, and of a long one ([`is_long`]).
+    settings: [Settings; 2],
     evaluator: E,
     /// Prepares the evaluator for a game.
     begin_game: fn(&mut E, &mut ChaCha8Rng),
@@ -176,13 +179,14 @@ impl TreeAgent<Rollouts<GameState>> {
     /// Creates an agent that plays positions out at random.
     pub(super) fn with_playouts(state: &GameState, settings: Settings, limits: SearchLimits) -> Self {
         let evaluator = Rollouts::new(1, PLAYOUT_ACTIONS_MAX, ChaCha8Rng::seed_from_u64(0));
-        let (search, rng) = (Search::new(settings, state), ChaCha8Rng::seed_from_u64(0));
-        TreeAgent { search, evaluator, begin_game: |rollouts, rng| rollouts.reseed(rng.random()), limits, rng }
+        let begin_game = |rollouts: &mut Rollouts<_>, rng: &mut ChaCha8Rng| rollouts.reseed(rng.random());
+        TreeAgent::new(evaluator, begin_game, state, [settings.clone(), settings], limits)
     }
 }
 
 impl<'e> TreeAgent<NetworkEvaluator<'e>> {
-    /// Creates an agent with a network that searches within `limits` for each choice; 0 simulations are the bare policy.
+    /// Creates an agent with a network that searches within `limits` for each choice; 0 simulations are the bare policy. `settings`
+    /// are those of a short search and of a long one.
     ///
     /// `state` is any state under the rules to be played, in which the game goes on. It is evaluated now: what a network
     /// prepares for rules when it meets them first takes none of the time of a choice.
@@ -192,14 +196,26 @@ impl<'e> TreeAgent<NetworkEvaluator<'e>> {
     pub(super) fn with_network(
         mut evaluator: NetworkEvaluator<'e>,
         state: &GameState,
-        settings: Settings,
+        settings: [Settings; 2],
         limits: SearchLimits,
     ) -> Result<Self, EvalError> {
         let mut actions = Vec::new();
         state.legal_actions(&mut actions);
         evaluator.evaluate(&[state], &[&actions], &mut [Evaluation::default()])?;
-        let (search, rng) = (Search::new(settings, state), ChaCha8Rng::seed_from_u64(0));
-        Ok(TreeAgent { search, evaluator, begin_game: |_, _| (), limits, rng })
+        Ok(TreeAgent::new(evaluator, |_, _| (), state, settings, limits))
+    }
+}
+
+impl<E> TreeAgent<E> {
+    fn new(
+        evaluator: E,
+        begin_game: fn(&mut E, &mut ChaCha8Rng),
+        state: &GameState,
+        settings: [Settings; 2],
+        limits: SearchLimits,
+    ) -> TreeAgent<E> {
+        let (search, rng) = (Search::new(settings[0].clone(), state), ChaCha8Rng::seed_from_u64(0));
+        TreeAgent { search, settings, evaluator, begin_game, limits, rng }
     }
 }
 
@@ -211,15 +227,20 @@ impl<E: Evaluator<GameState>> Agent for TreeAgent<E> {
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
-        self.search.set_root(state);
         let limits = options.limits.or(self.limits);
+        let settings = &self.settings[usize::from(is_long(limits.simulations))];
+        if self.search.settings() == settings {
+            self.search.set_root(state);
+        } else {
+            self.search = Search::new(settings.clone(), state);
+        }
         choose(&mut self.search, &mut self.evaluator, limits, options, &mut self.rng)
     }
 }
 
 /// Searches from the root within the limits and returns the choice.
 ///
-/// How Gumbel search spends its simulations depends on their number. Where the time is the limit, searches of few
+/// How Gumbel search spends its simulations depends on their number. Where the time is its limit, searches of few
 /// simulations measure the speed until an eighth of it is over, and a last one in the same tree has the number that fits the rest.
 fn choose(
     search: &mut Search<GameState>,
@@ -231,11 +252,11 @@ fn choose(
     /// What is planned of the rest of the time: simulations become slower in a larger tree.
     const PLANNED: f64 = 0.9;
     let most = limits.simulations.unwrap_or(SIMULATIONS_MAX);
-    let Some(time) = limits.time else {
-        return run(search, evaluator, most, options, &options.stop.clone(), rng);
-    };
     let begun = Instant::now();
     let stop = limits.deadline(&options.stop);
+    let Some(time) = limits.time.filter(|_| SearchKind::of(search.settings()) == SearchKind::Gumbel) else {
+        return run(search, evaluator, most, options, &stop, rng);
+    };
     let (mut simulations, mut is_last, mut effort) = (most.min(REPORTED_SIMULATIONS), false, 0);
     loop {
         let before = begun.elapsed();

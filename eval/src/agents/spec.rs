@@ -68,7 +68,8 @@ pub enum AgentKind {
         model: String,
         /// Simulations per choice; 0 is the bare policy, `None` for as many as the time allows.
         simulations: Option<u32>,
-        /// A search with its default settings in place of the one that the model asks for.
+        /// A search with its default settings. `None`: up to 400 simulations the one that the model asks for; with more, and by
+        /// the clock, PUCT.
         search: Option<SearchKind>,
     },
     /// A person.
@@ -102,6 +103,9 @@ impl SearchKind {
         }
     }
 }
+
+/// Simulations up to which Gumbel search plays as well as PUCT. With 800 and 1,600 it is weaker (docs/measurements.md, "Gumbel search and PUCT").
+const GUMBEL_SIMULATIONS_MAX: u32 = 400;
 
 /// The least simulations of an agent that gives hints.
 const ADVISER_SIMULATIONS: u32 = 400;
@@ -372,7 +376,7 @@ impl AgentSpec {
     /// the default ones, and the kernel.
     pub(crate) fn text_with(&self, network: Option<&NetworkPlay>) -> String {
         let words = match (&self.kind, network) {
-            (AgentKind::Network { search, .. }, Some(network)) => network.words(*search),
+            (AgentKind::Network { search, simulations, .. }, Some(network)) => network.words(*search, *simulations),
             _ => Vec::new(),
         };
         if words.is_empty() { self.to_string() } else { format!("{self} [{}]", words.join(" ")) }
@@ -429,8 +433,8 @@ impl AgentSpec {
             AgentKind::Network { model, search, .. } => {
                 let OpenedNetwork { evaluator, play } = open_network(model, networks)?;
                 let state = GameState::new(Arc::clone(rules));
-                let search = self.in_memory(play.search(*search));
-                Ok(Box::new(TreeAgent::with_network(evaluator, &state, search, self.limits())?))
+                let searches = [Some(0), None].map(|simulations| self.in_memory(play.search(*search, simulations)));
+                Ok(Box::new(TreeAgent::with_network(evaluator, &state, searches, self.limits())?))
             }
             _ => self.make_alone(rules).map(|agent| agent as Box<dyn Agent>),
         }
@@ -439,7 +443,7 @@ impl AgentSpec {
     /// Returns the search of a network agent; `None` for other agents.
     pub(crate) fn network_search(&self, play: &NetworkPlay, state: &GameState) -> Option<NetworkSearch> {
         let AgentKind::Network { simulations, search, .. } = &self.kind else { return None };
-        let search = self.in_memory(play.search(*search));
+        let search = self.in_memory(play.search(*search, *simulations));
         Some(NetworkSearch::new(state, search, simulations.unwrap_or(SIMULATIONS_MAX)))
     }
 
@@ -518,24 +522,35 @@ impl<'e> OpenedNetwork<'e> {
 }
 
 impl NetworkPlay {
-    /// Returns the search of an agent that asks for `wanted` in place of the model's own.
-    fn search(&self, wanted: Option<SearchKind>) -> Settings {
-        match wanted {
-            None => self.search.clone(),
-            Some(SearchKind::Gumbel) => Settings::gumbel(),
-            Some(SearchKind::Puct) => Settings::puct(),
+    /// Returns the search of an agent that asks for `wanted`, with so many simulations or as many as the time allows.
+    fn search(&self, wanted: Option<SearchKind>, simulations: Option<u32>) -> Settings {
+        match (wanted, &self.search.mode) {
+            (Some(SearchKind::Gumbel), _) => Settings::gumbel(),
+            (Some(SearchKind::Puct), _) => Settings::puct(),
+            (None, Mode::Gumbel(_)) if is_long(simulations) => {
+                Settings { mode: Settings::puct().mode, ..self.search.clone() }
+            }
+            (None, _) => self.search.clone(),
         }
     }
 
     /// Returns in words of `name=value` what an agent's text leaves open: the settings of the search that are not the
     /// default ones, and the kernel.
-    fn words(&self, wanted: Option<SearchKind>) -> Vec<String> {
-        let mut words = if wanted.is_none() { different_settings(&self.search) } else { Vec::new() };
+    fn words(&self, wanted: Option<SearchKind>, simulations: Option<u32>) -> Vec<String> {
+        let mut words = match wanted {
+            None => different_settings(&self.search(None, simulations)),
+            Some(_) => Vec::new(),
+        };
         if !self.kernel.is_empty() {
             words.push(format!("kernel={}", self.kernel));
         }
         words
     }
+}
+
+/// Tells whether a search with so many simulations, or as many as the time allows, is too long for Gumbel search.
+pub(super) fn is_long(simulations: Option<u32>) -> bool {
+    simulations.is_none_or(|simulations| simulations > GUMBEL_SIMULATIONS_MAX)
 }
 
 /// Returns the settings of a search that differ from the defaults of its mode, as `name=value`.
@@ -609,7 +624,7 @@ mod tests {
 
     #[test]
     fn only_what_is_not_the_default_is_named() {
-        let words = |search: Settings| NetworkPlay { search, kernel: "bf16-amx".to_owned() }.words(None);
+        let words = |search: Settings| NetworkPlay { search, kernel: "bf16-amx".to_owned() }.words(None, Some(64));
         assert_eq!(words(Settings::gumbel()), ["kernel=bf16-amx"]);
         let gumbel = GumbelSettings {
             max_considered_actions: MaxConsideredActions::Fixed(12),
@@ -619,12 +634,16 @@ mod tests {
         let search =
             Settings { mode: Mode::Gumbel(gumbel), draw_value: 0.25, reuse_tree: false, ..Settings::default() };
         let play = NetworkPlay { search: search.clone(), kernel: String::new() };
-        let mut found = play.words(None);
+        let mut found = play.words(None, Some(GUMBEL_SIMULATIONS_MAX));
         found.sort();
         assert_eq!(found, ["draw_value=0.25", "max_considered_actions.fixed=12", "range_min=0.2", "reuse_tree=false"]);
-        assert_eq!(play.words(Some(SearchKind::Gumbel)), Vec::<String>::new());
-        assert_eq!(play.search(None), search);
-        assert_eq!(play.search(Some(SearchKind::Puct)), Settings::puct());
+        assert_eq!(play.words(Some(SearchKind::Gumbel), None), Vec::<String>::new());
+        assert_eq!(play.search(None, Some(0)), search);
+        assert_eq!(play.search(Some(SearchKind::Puct), Some(0)), Settings::puct());
+        for long in [Some(GUMBEL_SIMULATIONS_MAX + 1), None] {
+            assert_eq!(play.words(None, long), ["search=puct", "draw_value=0.25", "reuse_tree=false"]);
+            assert_eq!(play.search(Some(SearchKind::Gumbel), long), Settings::gumbel());
+        }
         let puct = Mode::Puct(PuctSettings { c_puct: 2.5, ..PuctSettings::default() });
         assert_eq!(
             words(Settings { mode: puct, ..Settings::default() }),
