@@ -104,7 +104,8 @@ impl SearchKind {
     }
 }
 
-/// Simulations up to which Gumbel search plays as well as PUCT. With 800 and 1,600 it is weaker (docs/measurements.md, "Gumbel search and PUCT").
+/// Simulations up to which Gumbel search plays as well as PUCT. With 1,600 it is weaker in rulesets that equals decide
+/// (docs/measurements.md, "Gumbel search and PUCT").
 const GUMBEL_SIMULATIONS_MAX: u32 = 400;
 
 /// The least simulations of an agent that gives hints.
