@@ -70,7 +70,7 @@ pub struct SearchLimits {
     pub depth: Option<u32>,
     /// The simulations of a tree search.
     pub simulations: Option<u32>,
-    /// The time of a search. A tree search plans its simulations by the speed of its first ones.
+    /// The time of a search. Gumbel search plans its simulations by the speed of its first ones.
     pub time: Option<Duration>,
 }
 

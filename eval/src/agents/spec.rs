@@ -68,8 +68,8 @@ pub enum AgentKind {
         model: String,
         /// Simulations per choice; 0 is the bare policy, `None` for as many as the time allows.
         simulations: Option<u32>,
-        /// A search with its default settings. `None`: up to 400 simulations the one that the model asks for; with more, and by
-        /// the clock, PUCT.
+        /// A search with its default settings. `None`: up to 400 simulations the one that the model asks for; with more, or
+        /// where only the clock limits it, PUCT.
         search: Option<SearchKind>,
     },
     /// A person.
@@ -434,6 +434,7 @@ impl AgentSpec {
             AgentKind::Network { model, search, .. } => {
                 let OpenedNetwork { evaluator, play } = open_network(model, networks)?;
                 let state = GameState::new(Arc::clone(rules));
+                // Of a short search and of a long one: the limits of a choice may be others than the agent's own.
                 let searches = [Some(0), None].map(|simulations| self.in_memory(play.search(*search, simulations)));
                 Ok(Box::new(TreeAgent::with_network(evaluator, &state, searches, self.limits())?))
             }
