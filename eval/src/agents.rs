@@ -80,9 +80,9 @@ impl SearchLimits {
         if self == SearchLimits::default() { own } else { self }
     }
 
-    /// Returns `stop` with the time, counted from now, as its deadline.
-    fn deadline(self, stop: &StopSignal) -> StopSignal {
-        match self.time.and_then(|time| Instant::now().checked_add(time)) {
+    /// Returns `stop` with the time, counted from `begun`, as its deadline.
+    fn deadline(self, begun: Instant, stop: &StopSignal) -> StopSignal {
+        match self.time.and_then(|time| begun.checked_add(time)) {
             Some(deadline) => stop.until(deadline),
             None => stop.clone(),
         }

@@ -116,7 +116,7 @@ impl Agent for AlphaBetaAgent {
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
         let own = options.limits.or(self.limits);
         let limits = Limits { nodes: own.nodes.unwrap_or(u64::MAX), depth: own.depth.unwrap_or(DEPTH_MAX) };
-        self.search.stop_by(own.deadline(&options.stop));
+        self.search.stop_by(own.deadline(Instant::now(), &options.stop));
         let report = &mut *options.report;
         let found =
             self.search.search_lines(state, limits, options.lines, &mut |lines| report(&choice_of_lines(lines)));
@@ -154,8 +154,8 @@ pub fn value_of_score(score: i32) -> f32 {
     if score.abs() > EVALUATION_MAX { score.signum() as f32 } else { (score as f32 / 400.0).tanh() }
 }
 
-/// Tree search that owns its evaluator, one game at a time. It begins each choice with an empty tree, as it is not told of the
-/// actions between them.
+/// Tree search that owns its evaluator, one game at a time. A choice of so many simulations begins with an empty tree, so that it
+/// depends on the game alone; by the clock or until it is stopped, it goes on with the tree of the choice before.
 pub(super) struct TreeAgent<E> {
     search: Search<GameState>,
     /// The settings of a short search, and of a long one ([`is_long`]).
@@ -227,33 +227,34 @@ impl<E: Evaluator<GameState>> Agent for TreeAgent<E> {
     }
 
     fn choose_with(&mut self, state: &GameState, options: &mut SearchOptions<'_>) -> Result<Choice, AgentError> {
-        let limits = options.limits.or(self.limits);
+        let (begun, limits) = (Instant::now(), options.limits.or(self.limits));
         let settings = &self.settings[usize::from(is_long(limits.simulations))];
-        if self.search.settings() == settings {
+        if self.search.settings() != settings {
+            self.search = Search::new(settings.clone(), state);
+        } else if limits.time.is_none() && limits.simulations.is_some() {
             self.search.set_root(state);
         } else {
-            self.search = Search::new(settings.clone(), state);
+            self.search.follow(state);
         }
-        choose(&mut self.search, &mut self.evaluator, limits, options, &mut self.rng)
+        choose(&mut self.search, &mut self.evaluator, (limits, begun), options, &mut self.rng)
     }
 }
 
-/// Searches from the root within the limits and returns the choice.
+/// Searches from the root within the limits, whose time has begun then, and returns the choice.
 ///
 /// How Gumbel search spends its simulations depends on their number. Where the time is its limit, searches of few
 /// simulations measure the speed until an eighth of it is over, and a last one in the same tree has the number that fits the rest.
 fn choose(
     search: &mut Search<GameState>,
     evaluator: &mut dyn Evaluator<GameState>,
-    limits: SearchLimits,
+    (limits, begun): (SearchLimits, Instant),
     options: &mut SearchOptions<'_>,
     rng: &mut ChaCha8Rng,
 ) -> Result<Choice, AgentError> {
     /// What is planned of the rest of the time: simulations become slower in a larger tree.
     const PLANNED: f64 = 0.9;
     let most = limits.simulations.unwrap_or(SIMULATIONS_MAX);
-    let begun = Instant::now();
-    let stop = limits.deadline(&options.stop);
+    let stop = limits.deadline(begun, &options.stop);
     let Some(time) = limits.time.filter(|_| SearchKind::of(search.settings()) == SearchKind::Gumbel) else {
         return run(search, evaluator, most, options, &stop, rng);
     };

@@ -55,6 +55,9 @@ pub use settings::{
 const EDGE_BYTES: usize = 44;
 const _: () = assert!(size_of::<Edge>() + size_of::<u32>() <= EDGE_BYTES);
 
+/// The most actions that [`Search::follow`] plays: two turns, each of an action and perhaps a capture or a further jump.
+const FOLLOWED_ACTIONS_MAX: usize = 4;
+
 /// What a search needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use]
@@ -198,6 +201,37 @@ impl<G: Game> Search<G> {
         self.tree.clear();
         self.ahead.clear();
         self.pending = Pending::None;
+    }
+
+    /// Puts `game` at the root as [`Search::set_root`] does, but where a few actions in the tree lead to it, they are played by
+    /// [`Search::advance`].
+    pub fn follow(&mut self, game: &G) {
+        let mut actions = Vec::new();
+        if !self.tree.nodes.is_empty() && self.finds(game.full_key(), 0, &self.game, &mut actions) {
+            actions.into_iter().for_each(|action| self.advance(action));
+        } else {
+            self.set_root(game);
+        }
+    }
+
+    /// Tells whether `actions` and some more lead to the game with the key; adds these. `game` is the one after `actions`, at the
+    /// node `node`.
+    fn finds(&self, key: u64, node: u32, game: &G, actions: &mut Vec<G::Action>) -> bool {
+        if game.full_key() == key {
+            return true;
+        }
+        let edges = if actions.len() < FOLLOWED_ACTIONS_MAX { self.tree.nodes[node as usize].edges() } else { 0..0 };
+        edges.into_iter().any(|edge| {
+            let Child::Node(child) = self.tree.edges[edge].child() else { return false };
+            let mut next = game.clone();
+            next.play(self.tree.actions[edge]);
+            actions.push(self.tree.actions[edge]);
+            let is_found = self.finds(key, child, &next, actions);
+            if !is_found {
+                actions.pop();
+            }
+            is_found
+        })
     }
 
     /// Plays a legal action at the root, keeping the subtree below it if the settings say so.
