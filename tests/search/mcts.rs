@@ -370,24 +370,24 @@ fn a_kept_subtree_goes_on_where_it_was() {
 }
 
 #[test]
-fn a_search_follows_a_game_to_a_position_of_its_tree() {
+fn a_search_advances_to_a_game_in_its_tree() {
     for settings in both_modes() {
         let mut played = Search::new(settings, &TicTacToe::new());
         let result = search_on(&mut played, &mut Uniform, 200, false, 1);
-        let mut followed = played.clone();
+        let mut advanced = played.clone();
         let mut game = TicTacToe::new();
         for &action in &result.principal_variation[..2] {
             game.play(action);
             played.advance(action);
         }
-        followed.follow(&game);
-        assert!(played.tree_size().0 > 0 && followed.tree_size() == played.tree_size());
-        let results = [&mut followed, &mut played].map(|search| search_on(search, &mut Uniform, 50, false, 2));
+        advanced.advance_to(&game);
+        assert!(played.tree_size().0 > 0 && advanced.tree_size() == played.tree_size());
+        let results = [&mut advanced, &mut played].map(|search| search_on(search, &mut Uniform, 50, false, 2));
         assert_eq!(results[0], results[1]);
 
-        followed.follow(&TicTacToe::new());
-        assert_eq!(followed.tree_size(), (0, 0));
-        assert_eq!(search_on(&mut followed, &mut Uniform, 200, false, 1).visits, result.visits);
+        advanced.advance_to(&TicTacToe::new());
+        assert_eq!(advanced.tree_size(), (0, 0));
+        assert_eq!(search_on(&mut advanced, &mut Uniform, 200, false, 1).visits, result.visits);
     }
 }
 

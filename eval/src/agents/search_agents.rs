@@ -154,7 +154,7 @@ pub fn value_of_score(score: i32) -> f32 {
     if score.abs() > EVALUATION_MAX { score.signum() as f32 } else { (score as f32 / 400.0).tanh() }
 }
 
-/// Tree search that owns its evaluator, one game at a time. A choice of so many simulations begins with an empty tree, so that it
+/// Tree search that owns its evaluator, one game at a time. A choice of a given number of simulations begins with an empty tree, so that it
 /// depends on the game alone; by the clock or until it is stopped, it goes on with the tree of the choice before.
 pub(super) struct TreeAgent<E> {
     search: Search<GameState>,
@@ -234,7 +234,7 @@ impl<E: Evaluator<GameState>> Agent for TreeAgent<E> {
         } else if limits.time.is_none() && limits.simulations.is_some() {
             self.search.set_root(state);
         } else {
-            self.search.follow(state);
+            self.search.advance_to(state);
         }
         choose(&mut self.search, &mut self.evaluator, (limits, begun), options, &mut self.rng)
     }

@@ -55,8 +55,8 @@ pub use settings::{
 const EDGE_BYTES: usize = 44;
 const _: () = assert!(size_of::<Edge>() + size_of::<u32>() <= EDGE_BYTES);
 
-/// The most actions that [`Search::follow`] plays: two turns, each of an action and perhaps a capture or a further jump.
-const FOLLOWED_ACTIONS_MAX: usize = 4;
+/// The most actions that [`Search::advance_to`] plays: two turns, each of an action and perhaps a capture or a further jump.
+const ADVANCED_ACTIONS_MAX: usize = 4;
 
 /// What a search needs next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,11 +203,13 @@ impl<G: Game> Search<G> {
         self.pending = Pending::None;
     }
 
-    /// Puts `game` at the root as [`Search::set_root`] does, but where a few actions in the tree lead to it, they are played by
-    /// [`Search::advance`].
-    pub fn follow(&mut self, game: &G) {
+    /// Puts `game` at the root. Keeps the subtree below it, if the settings say so, where few actions in the tree lead there.
+    pub fn advance_to(&mut self, game: &G) {
         let mut actions = Vec::new();
-        if !self.tree.nodes.is_empty() && self.finds(game.full_key(), 0, &self.game, &mut actions) {
+        if self.settings.reuse_tree
+            && !self.tree.nodes.is_empty()
+            && self.finds(game.full_key(), 0, &self.game, &mut actions)
+        {
             actions.into_iter().for_each(|action| self.advance(action));
         } else {
             self.set_root(game);
@@ -220,7 +222,7 @@ impl<G: Game> Search<G> {
         if game.full_key() == key {
             return true;
         }
-        let edges = if actions.len() < FOLLOWED_ACTIONS_MAX { self.tree.nodes[node as usize].edges() } else { 0..0 };
+        let edges = if actions.len() < ADVANCED_ACTIONS_MAX { self.tree.nodes[node as usize].edges() } else { 0..0 };
         edges.into_iter().any(|edge| {
             let Child::Node(child) = self.tree.edges[edge].child() else { return false };
             let mut next = game.clone();
