@@ -11,10 +11,10 @@ use crate::rulesets::expand_all;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(
     untagged,
-    expecting = "rulesets is a name or a path, a list of them, \"all\", or a table of names with weights"
+    expecting = "rulesets is a name or a path, several with commas between, a list of them, \"all\", or a table of names with weights"
 )]
 pub enum RulesetChoice {
-    /// One ruleset, or `all`.
+    /// One ruleset, several with commas between, or `all`.
     One(String),
     /// Several rulesets; their shares follow from their families ([`crate::run_rulesets`]).
     List(Vec<String>),
@@ -27,7 +27,7 @@ impl RulesetChoice {
     #[must_use]
     pub fn names(&self) -> Vec<String> {
         match self {
-            RulesetChoice::One(name) => expand_all(std::slice::from_ref(name)),
+            RulesetChoice::One(names) => expand_all(&names.split(',').map(str::to_owned).collect::<Vec<_>>()),
             RulesetChoice::List(names) => expand_all(names),
             RulesetChoice::Weights(weights) => weights.keys().cloned().collect(),
         }
@@ -75,6 +75,7 @@ mod tests {
         for (text, names, weights) in [
             ("rulesets = \"savard\"", vec!["savard"], None),
             ("rulesets = [\"savard\", \"my/own.toml\"]", vec!["savard", "my/own.toml"], None),
+            ("rulesets = \"savard,my/own.toml\"", vec!["savard", "my/own.toml"], None),
             ("[rulesets]\nsavard = 1\n\"my/own.toml\" = 2.5", vec!["my/own.toml", "savard"], Some(vec![2.5, 1.0])),
         ] {
             let file = read(text).unwrap();
