@@ -540,6 +540,7 @@ impl<G: Game> Search<G> {
             player: node.player,
             value: node.evaluation.for_player(node.player, 1, draw_value),
             mean: value_sum.for_player(node.player, visits, draw_value),
+            deviation: self.tree.deviation(),
             draw_value,
         }
     }

@@ -7,6 +7,14 @@ use latrunculi_engine::Player;
 use super::settings::PuctSettings;
 use super::tree::Edge;
 
+/// The standard deviation of values at which the settings hold, `cpuctUtilityStdevPrior` of KataGo. What they add to a value
+/// is in proportion to the deviation in the tree: where all values are near a draw, it would outweigh their differences, and the
+/// prior alone would decide. (KataGo measures it in each node and follows it by 0.85.)
+const USUAL_DEVIATION: f32 = 0.4;
+
+/// Below it all values are taken as equal; nothing follows from them, and the factor is 1.
+const DEVIATION_MIN: f32 = 1e-6;
+
 /// A node as PUCT sees it.
 #[derive(Clone, Copy)]
 pub(crate) struct PuctNode<'a> {
@@ -18,6 +26,8 @@ pub(crate) struct PuctNode<'a> {
     pub(crate) value: f32,
     /// The mean over the visits of this node, for the player to act.
     pub(crate) mean: f32,
+    /// The standard deviation of the evaluations in the tree.
+    pub(crate) deviation: f32,
     /// The value of a draw for the first player.
     pub(crate) draw_value: f32,
 }
@@ -30,8 +40,9 @@ fn explore_scale(settings: &PuctSettings, visits: u32) -> f32 {
 }
 
 impl PuctNode<'_> {
-    /// Picks the edge with the greatest `Q + s * P / (1 + W)`; of equals the greatest of `ties`. Skips edges proven lost.
-    /// An action without a visit, unless it is known to end the game, has the assumed value `avg - r * sqrt(m)`, with `m`
+    /// Picks the edge with the greatest `Q + u * s * P / (1 + W)`, with `u` the deviation of the values over the usual one; of
+    /// equals the greatest of `ties`. Skips edges proven lost.
+    /// An action without a visit, unless it is known to end the game, has the assumed value `avg - u * r * sqrt(m)`, with `m`
     /// the prior of the visited actions and `avg` between the network's and the search's value of the node (KataGo,
     /// `getFpuValueForChildrenAssumeVisited`): never 0.
     pub(crate) fn select(&self, settings: &PuctSettings) -> usize {
@@ -44,8 +55,9 @@ impl PuctNode<'_> {
         let visited_prior = visited_prior as f32;
         let trust = (visited_prior * visited_prior).min(1.0);
         let average = trust * self.mean + (1.0 - trust) * self.value;
-        let unvisited_q = average - settings.fpu_reduction * visited_prior.sqrt();
-        let scale = explore_scale(settings, visits_sum);
+        let unit = if self.deviation < DEVIATION_MIN { 1.0 } else { self.deviation / USUAL_DEVIATION };
+        let unvisited_q = average - unit * settings.fpu_reduction * visited_prior.sqrt();
+        let scale = unit * explore_scale(settings, visits_sum);
         let mut best = (f32::NEG_INFINITY, 0, 0);
         for (index, edge) in self.edges.iter().enumerate() {
             if edge.bounds.is_lost_for(self.player) {

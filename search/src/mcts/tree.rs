@@ -140,6 +140,8 @@ pub(crate) struct Tree<A> {
     pub(crate) root_visits: u32,
     pub(crate) root_value_sum: ValueSum,
     pub(crate) root_bounds: Bounds,
+    /// Sum of the leads of the nodes' evaluations, and of their squares.
+    lead_sums: [f64; 2],
 }
 
 impl<A: Copy> Tree<A> {
@@ -152,6 +154,7 @@ impl<A: Copy> Tree<A> {
             root_visits: 0,
             root_value_sum: ValueSum::default(),
             root_bounds: Bounds::OPEN,
+            lead_sums: [0.0; 2],
         }
     }
 
@@ -164,6 +167,19 @@ impl<A: Copy> Tree<A> {
         self.root_visits = 0;
         self.root_value_sum = ValueSum::default();
         self.root_bounds = Bounds::OPEN;
+        self.lead_sums = [0.0; 2];
+    }
+
+    fn add(&mut self, node: Node) {
+        self.nodes.push(node);
+        let lead = node.evaluation.lead;
+        self.lead_sums = [self.lead_sums[0] + lead, self.lead_sums[1] + lead * lead];
+    }
+
+    /// Returns the standard deviation of the nodes' evaluations, `W - L`; 0 of a single node.
+    pub(crate) fn deviation(&self) -> f32 {
+        let [mean, mean_square] = self.lead_sums.map(|sum| sum / self.nodes.len() as f64);
+        (mean_square - mean * mean).max(0.0).sqrt() as f32
     }
 
     /// Adds an evaluated position and returns its index; `priors` and `ties` have one entry per action.
@@ -178,7 +194,7 @@ impl<A: Copy> Tree<A> {
         let index = self.nodes.len() as u32;
         let edges_start = self.edges.len() as u32;
         let edges_count = actions.len() as u32;
-        self.nodes.push(Node { edges_start, edges_count, player, evaluation });
+        self.add(Node { edges_start, edges_count, player, evaluation });
         self.actions.extend_from_slice(actions);
         self.ties.extend(ties);
         self.edges.extend(priors.iter().map(|&prior| Edge {
@@ -243,7 +259,7 @@ impl<A: Copy> Tree<A> {
     fn copy_node(&self, node_index: u32, into: &mut Tree<A>) -> u32 {
         let node = self.nodes[node_index as usize];
         let index = into.nodes.len() as u32;
-        into.nodes.push(Node { edges_start: into.edges.len() as u32, ..node });
+        into.add(Node { edges_start: into.edges.len() as u32, ..node });
         into.edges.extend_from_slice(&self.edges[node.edges()]);
         into.actions.extend_from_slice(&self.actions[node.edges()]);
         into.ties.extend_from_slice(&self.ties[node.edges()]);
