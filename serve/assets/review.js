@@ -13,7 +13,7 @@ const ACCURATE = 2;
 const MATTERING = 10;
 // So many of the largest losses of a game are listed too, from this size on: where all is near a draw, no action loses much.
 const LARGEST = 5;
-const LISTED = 1;
+const LISTED = 0.5;
 const VARIATION_MAX = 6;
 // Who resigns with more expected points than these has not lost yet.
 const RESIGNED_TOO_SOON = 20;
@@ -85,7 +85,7 @@ export class Review {
     this.next = button("Next loss", () => this.jump(), { hidden: true });
     this.here = el("p", { class: "mistakes", hidden: true });
     this.list = el("ol", { class: "mistakes", "aria-label": "Losses" });
-    this.none = el("p", { class: "soft" }, `No action lost ${LISTED} point or more.`);
+    this.none = el("p", { class: "soft" }, `No action lost ${LISTED} points or more.`);
     this.title = el("h2");
     this.element = el("section", { class: "card", "aria-label": "What went wrong", hidden: true },
       this.title, this.sides, this.sum, this.list, this.none,
