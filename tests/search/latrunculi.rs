@@ -445,7 +445,7 @@ impl Evaluator<GameState> for NearDraw {
 fn puct_searches_alike_however_small_the_differences_of_values_are() {
     for name in ["savard", "dutch-8x8", "dux-hunt-16", "falkener", "beads", "consensus-8x8"] {
         let game = GameState::new(presets::rules(name));
-        // Powers of two change no digit of a value, and no game is won or lost in so few actions.
+        // Powers of two change no digit of a value. Ends keep theirs, so not every ruleset and evaluator searches alike.
         let [usual, small, smallest] = [1.0, 1.0 / 8.0, 1.0 / 64.0].map(|factor| {
             let mut search = Search::new(Settings::puct(), &game);
             search.start(SearchBudget { simulations: 300, add_noise: false }, &mut ChaCha8Rng::seed_from_u64(1));

@@ -9,7 +9,7 @@ use super::tree::Edge;
 
 /// The standard deviation of values at which the settings hold, `cpuctUtilityStdevPrior` of KataGo. What they add to a value
 /// is in proportion to the deviation in the tree: where all values are near a draw, it would outweigh their differences, and the
-/// prior alone would decide. (KataGo measures it in each node and follows it by 0.85.)
+/// prior alone would decide. KataGo measures it in each node.
 const USUAL_DEVIATION: f32 = 0.4;
 
 /// Below it all values are taken as equal; nothing follows from them, and the factor is 1.
