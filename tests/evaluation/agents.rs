@@ -161,35 +161,35 @@ fn agents_by_the_clock_search_until_their_time_is_over() {
 }
 
 #[test]
-fn a_network_searches_by_puct_with_more_than_400_simulations_and_by_the_clock() {
+fn a_network_searches_by_puct_from_64_simulations_on_and_by_the_clock() {
     let rules = rules("bell-8x8");
     let start = GameState::new(Arc::clone(&rules));
     let of = |simulations| SearchLimits { simulations: Some(simulations), ..SearchLimits::default() };
     let timed = SearchLimits { time: Some(Duration::from_millis(10)), ..SearchLimits::default() };
     let own = SearchLimits::default();
     for (text, limits, kind) in [
-        ("net:any,sims=400", own, SearchKind::Gumbel),
-        ("net:any,sims=401", own, SearchKind::Puct),
-        ("net:any,sims=401", of(400), SearchKind::Gumbel),
-        ("net:any,sims=400", of(401), SearchKind::Puct),
-        ("net:any,sims=400", timed, SearchKind::Puct),
+        ("net:any,sims=63", own, SearchKind::Gumbel),
+        ("net:any,sims=64", own, SearchKind::Puct),
+        ("net:any,sims=64", of(63), SearchKind::Gumbel),
+        ("net:any,sims=63", of(64), SearchKind::Puct),
+        ("net:any,sims=63", timed, SearchKind::Puct),
         ("net:any,seconds=0.01", own, SearchKind::Puct),
         ("net:any,sims=9,seconds=60", own, SearchKind::Gumbel),
-        ("net:any,sims=401,search=gumbel", own, SearchKind::Gumbel),
+        ("net:any,sims=64,search=gumbel", own, SearchKind::Gumbel),
         ("net:any,search=gumbel,seconds=0.01", own, SearchKind::Gumbel),
         ("net:any,sims=9,search=puct", own, SearchKind::Puct),
     ] {
         assert_eq!(thought(text, |options| options.limits = limits).0.search, Some(kind), "{text} {limits:?}");
     }
     // One agent changes from search to search.
-    let mut agent = spec("net:any,sims=400").make(&rules, &mut uniform).unwrap();
+    let mut agent = spec("net:any,sims=63").make(&rules, &mut uniform).unwrap();
     agent.new_game(3);
-    for simulations in [400, 401, 400] {
+    for simulations in [63, 64, 63] {
         let mut quiet = |_: &Choice| {};
         let mut options = SearchOptions::reporting(&mut quiet);
         options.limits = of(simulations);
         let choice = agent.choose_with(&start, &mut options).unwrap();
-        assert_eq!(choice, thought("net:any,sims=400", |options| options.limits = of(simulations)).0, "{simulations}");
+        assert_eq!(choice, thought("net:any,sims=63", |options| options.limits = of(simulations)).0, "{simulations}");
     }
 }
 

@@ -68,8 +68,8 @@ pub enum AgentKind {
         model: String,
         /// Simulations per choice; 0 is the bare policy, `None` for as many as the time allows.
         simulations: Option<u32>,
-        /// A search with its default settings. `None`: up to 400 simulations the one that the model asks for; with more, or
-        /// where only the clock limits it, PUCT.
+        /// A search with its default settings. `None`: with fewer than 64 simulations the one that the model asks for; else,
+        /// or where only the clock limits it, PUCT.
         search: Option<SearchKind>,
     },
     /// A person.
@@ -104,9 +104,8 @@ impl SearchKind {
     }
 }
 
-/// Simulations up to which Gumbel search plays as well as PUCT. With 1,600 it is weaker in rulesets that equals decide
-/// (docs/measurements.md, "Gumbel search and PUCT").
-const GUMBEL_SIMULATIONS_MAX: u32 = 400;
+/// Simulations from which PUCT plays better than Gumbel search (docs/measurements.md, "PUCT where values hardly differ").
+const PUCT_SIMULATIONS_MIN: u32 = 64;
 
 /// The least simulations of an agent that gives hints.
 const ADVISER_SIMULATIONS: u32 = 400;
@@ -552,7 +551,7 @@ impl NetworkPlay {
 
 /// Tells whether a search with so many simulations, or as many as the time allows, is too long for Gumbel search.
 pub(super) fn is_long(simulations: Option<u32>) -> bool {
-    simulations.is_none_or(|simulations| simulations > GUMBEL_SIMULATIONS_MAX)
+    simulations.is_none_or(|simulations| simulations >= PUCT_SIMULATIONS_MIN)
 }
 
 /// Returns the settings of a search that differ from the defaults of its mode, as `name=value`.
@@ -626,7 +625,7 @@ mod tests {
 
     #[test]
     fn only_what_is_not_the_default_is_named() {
-        let words = |search: Settings| NetworkPlay { search, kernel: "bf16-amx".to_owned() }.words(None, Some(64));
+        let words = |search: Settings| NetworkPlay { search, kernel: "bf16-amx".to_owned() }.words(None, Some(9));
         assert_eq!(words(Settings::gumbel()), ["kernel=bf16-amx"]);
         let gumbel = GumbelSettings {
             max_considered_actions: MaxConsideredActions::Fixed(12),
@@ -636,13 +635,13 @@ mod tests {
         let search =
             Settings { mode: Mode::Gumbel(gumbel), draw_value: 0.25, reuse_tree: false, ..Settings::default() };
         let play = NetworkPlay { search: search.clone(), kernel: String::new() };
-        let mut found = play.words(None, Some(GUMBEL_SIMULATIONS_MAX));
+        let mut found = play.words(None, Some(PUCT_SIMULATIONS_MIN - 1));
         found.sort();
         assert_eq!(found, ["draw_value=0.25", "max_considered_actions.fixed=12", "range_min=0.2", "reuse_tree=false"]);
         assert_eq!(play.words(Some(SearchKind::Gumbel), None), Vec::<String>::new());
         assert_eq!(play.search(None, Some(0)), search);
         assert_eq!(play.search(Some(SearchKind::Puct), Some(0)), Settings::puct());
-        for long in [Some(GUMBEL_SIMULATIONS_MAX + 1), None] {
+        for long in [Some(PUCT_SIMULATIONS_MIN), None] {
             assert_eq!(play.words(None, long), ["search=puct", "draw_value=0.25", "reuse_tree=false"]);
             assert_eq!(play.search(Some(SearchKind::Gumbel), long), Settings::gumbel());
         }
