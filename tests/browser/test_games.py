@@ -13,7 +13,7 @@ LOOK = """
 const look = () => ({
   squares: $$("#play [data-square].usable").map((one) => one.dataset.square),
   selected: $("#play [data-square][aria-pressed=true]")?.dataset.square ?? null,
-  words: $$("#play .choices button:not([aria-pressed])").map((one) => one.textContent),
+  words: $$("#play .choices button:enabled:not([aria-pressed])").map((one) => one.textContent),
   played: $$("#play .moves button").length,
   status: $("#play .status").textContent,
 });
