@@ -28,7 +28,10 @@ def read(path):
 if len(sys.argv) < 4:
     sys.exit(__doc__)
 out, *paths = sys.argv[1:]
-headers, weights, notes = zip(*map(read, paths))
+try:
+    headers, weights, notes = zip(*map(read, paths))
+except (OSError, ValueError, struct.error) as error:
+    sys.exit(f"a model cannot be read: {error}")
 metadata = [header.pop("__metadata__") for header in headers]
 for path, header, described in zip(paths, headers, metadata):
     if header != headers[0] or described["encoding"] != metadata[0]["encoding"]:

@@ -19,8 +19,8 @@ const TABLE_VARIATION_MAX: usize = 6;
 pub(crate) struct AnalyseArgs {
     #[command(flatten)]
     position: PositionArgs,
-    /// Who judges: net:MODEL,sims=400, alphabeta:nodes=200000, mcts:sims=2000, ... A network searches by PUCT, or with
-    /// search=gumbel as it plays. A tree (mcts, net) takes up to 400 MiB, or memory_mib=N
+    /// Who judges: net:MODEL,sims=400, alphabeta:nodes=200000, mcts:sims=2000, ... A network searches by PUCT unless
+    /// its text has search=gumbel. A tree (mcts, net) takes up to 400 MiB, or memory_mib=N
     #[arg(long, default_value = "net:sims=400")]
     agent: AgentSpec,
     /// How many actions to list

@@ -60,8 +60,8 @@ fn go_on(stop: &StopSignal) -> ControlFlow<()> {
 ///
 /// Args:
 ///     game: a Game that is not over.
-///     agent: its text, as "alphabeta:nodes=20000", "mcts:sims=500", "net:sims=64", "greedy", "random". A network searches by PUCT, or
-///         with "search=gumbel" as it plays in matches.
+///     agent: its text, as "alphabeta:nodes=20000", "mcts:sims=500", "net:sims=64", "greedy", "random". A network searches by PUCT
+///         unless its text has "search=gumbel".
 ///     lines: the number of actions that are listed.
 ///     seed: of random numbers; None takes the agent's own, or 0.
 ///     analysis: whether a network whose text names no search searches by PUCT, as `latrunculi analyse` does; with False it searches

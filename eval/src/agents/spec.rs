@@ -104,7 +104,8 @@ impl SearchKind {
     }
 }
 
-/// Simulations from which PUCT plays better than Gumbel search (docs/measurements.md, "PUCT where values hardly differ").
+/// Simulations from which networks search by PUCT: with 64 it is the stronger search (docs/measurements.md, "PUCT
+/// where values hardly differ").
 const PUCT_SIMULATIONS_MIN: u32 = 64;
 
 /// The least simulations of an agent that gives hints.
