@@ -1,9 +1,12 @@
 //! Products of matrices in `f32`, sixteen results of a row at a time.
 
-use crate::native::lanes::{LANES, Lanes};
+use crate::native::lanes::{LANES, Lanes, prefetch};
 
 /// Rows of results that are computed at once, as many as the registers hold.
 const ROWS: usize = 6;
+
+/// Columns of a turn of a loop: what a loop does beside its products is done once for all of them.
+const TURN: usize = 8;
 
 /// Calls `$strip::<N>` for the rows from 0 to `$rows`, with the first row of each strip and its length `N`.
 macro_rules! in_strips {
@@ -32,19 +35,40 @@ pub(crate) fn multiply(weight: &[[f32; LANES]], inputs: &[f32], mut write: impl 
     in_strips!(inputs.len() / weight.len(), |first| multiply_strip(
         weight,
         &inputs[first * weight.len()..],
+        first == 0,
         &mut |row, sum| write(first + row, sum)
     ));
 }
 
 #[inline(always)]
-fn multiply_strip<const N: usize>(weight: &[[f32; LANES]], inputs: &[f32], write: &mut impl FnMut(usize, Lanes)) {
+fn multiply_strip<const N: usize>(
+    weight: &[[f32; LANES]],
+    inputs: &[f32],
+    is_first: bool,
+    write: &mut impl FnMut(usize, Lanes),
+) {
     let inputs: [&[f32]; N] = std::array::from_fn(|row| &inputs[row * weight.len()..][..weight.len()]);
     let mut sums = [Lanes::all(0.0); N];
-    for (channel, weight) in weight.iter().enumerate() {
+    let mut add = |weight: &[f32; LANES], input: [f32; N]| {
         let weight = Lanes::load(weight);
         for row in 0..N {
-            sums[row] = sums[row].add_product(Lanes::all(inputs[row][channel]), weight);
+            sums[row] = sums[row].add_product(Lanes::all(input[row]), weight);
         }
+    };
+    let (turns, rest) = weight.as_chunks::<TURN>();
+    let of_turns = inputs.map(|input| input.as_chunks::<TURN>());
+    for (turn, weights) in turns.iter().enumerate() {
+        let inputs: [&[f32; TURN]; N] = std::array::from_fn(|row| &of_turns[row].0[turn]);
+        if is_first {
+            // What is multiplied next lies behind it.
+            weights.iter().for_each(|place| prefetch(place, weight.len()));
+        }
+        for (column, weight) in weights.iter().enumerate() {
+            add(weight, inputs.map(|input| input[column]));
+        }
+    }
+    for (column, weight) in rest.iter().enumerate() {
+        add(weight, of_turns.map(|(_, rest)| rest[column]));
     }
     for (row, sum) in sums.into_iter().enumerate() {
         write(row, sum);

@@ -3,6 +3,17 @@
 
 pub(crate) const LANES: usize = 16;
 
+/// Begins to load the vector that lies `distance` vectors behind `values`, if there is one.
+#[inline(always)]
+pub(crate) fn prefetch(values: &[f32; LANES], distance: usize) {
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: an address that cannot be read is passed over.
+    unsafe {
+        use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
+        _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(distance * LANES).cast());
+    }
+}
+
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "fma"))]
 mod implementation {
     use std::arch::x86_64::*;

@@ -34,7 +34,7 @@ impl WeightGradient {
     pub(crate) fn add(&mut self, cells: &Cells, count: usize, input: &[f32], of_output: &[f32], scratch: &mut Scratch) {
         let inputs = self.inputs;
         let channels = self.sums.len() / (POINTS * inputs) * LANES;
-        scratch.grow(TILES, inputs);
+        scratch.grow(TILES, inputs, 1);
         let tiles = count * cells.tiles;
         for first in (0..tiles).step_by(TILES) {
             let together = TILES.min(tiles - first);

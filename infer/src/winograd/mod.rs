@@ -85,7 +85,9 @@ pub(crate) enum Finish<'a> {
 pub(crate) struct Transformed {
     /// `C'`
     inputs: usize,
-    /// `[O'/16][36][C']` of sixteen outputs.
+    /// `O'/16`
+    vectors: usize,
+    /// `[36][O'/16][C']` of sixteen outputs: what one point needs lies together, its inputs stay in the first-level cache.
     weight: Vec<[f32; LANES]>,
 }
 
@@ -93,16 +95,16 @@ pub(crate) struct Transformed {
 pub(crate) struct Scratch {
     /// `[36][T][C']`: the inputs at the points.
     inputs: Vec<f32>,
-    /// `[36][T]` of sixteen outputs.
+    /// `[36][T][O'/16]` of sixteen outputs.
     outputs: Vec<[f32; LANES]>,
 }
 
 impl Scratch {
-    /// Makes room for so many tiles and channels; never shortened, as it would be filled anew when longer again.
-    fn grow(&mut self, tiles: usize, inputs: usize) {
+    /// Makes room for so many tiles and channels, and vectors of outputs; never shortened, as it would be filled anew when longer again.
+    fn grow(&mut self, tiles: usize, inputs: usize, vectors: usize) {
         let len = self.inputs.len().max(POINTS * tiles * inputs);
         self.inputs.resize(len, 0.0);
-        let len = self.outputs.len().max(POINTS * tiles);
+        let len = self.outputs.len().max(POINTS * tiles * vectors);
         self.outputs.resize(len, [0.0; LANES]);
     }
 }
@@ -124,7 +126,7 @@ impl Transformed {
         let mut weight = vec![[0.0; LANES]; vectors * POINTS * wide];
         // Outside of the loops, so that they are made once.
         let (mut taps, mut across) = ([[0.0; LANES]; 9], [[[0.0; LANES]; 3]; REACH]);
-        for (vector, weight) in weight.chunks_exact_mut(POINTS * wide).enumerate() {
+        for vector in 0..vectors {
             let first = vector * LANES;
             let lanes = LANES.min(outputs - first);
             for input in 0..inputs {
@@ -143,18 +145,17 @@ impl Transformed {
                 let mut values = [0.0; LANES];
                 for point in 0..POINTS {
                     combine(&WEIGHTS[point % REACH], |file| &across[point / REACH][file], &mut values);
-                    let place = &mut weight[point * wide + input];
+                    let place = &mut weight[(point * vectors + vector) * wide + input];
                     place.iter_mut().zip(&values).for_each(|(place, value)| *place = *value as f32);
                 }
             }
         }
-        Transformed { inputs: wide, weight }
+        Transformed { inputs: wide, vectors, weight }
     }
 
     /// Computes the convolution of `positions` boards.
     /// `input` is `[positions][cells][C']`, whose cells beside the board are 0, `output` is `[positions][cells][O']`,
     /// whose cells beside the board are not written, and `bias` is `[positions][O'/16]`.
-    #[inline(always)]
     pub(crate) fn run(
         &self,
         cells: &Cells,
@@ -163,19 +164,21 @@ impl Transformed {
         finish: Finish<'_>,
         scratch: &mut Scratch,
     ) {
-        let vectors = self.weight.len() / (POINTS * self.inputs);
+        let (inputs, vectors) = (self.inputs, self.vectors);
         let tiles = bias.len() / vectors * cells.tiles;
-        scratch.grow(TILES, self.inputs);
+        scratch.grow(TILES, inputs, vectors);
         for first in (0..tiles).step_by(TILES) {
             let count = TILES.min(tiles - first);
             let tiles = first..first + count;
-            transform_inputs(cells, tiles.clone(), input, self.inputs, &mut scratch.inputs, TILES * self.inputs);
-            for (vector, weight) in self.weight.chunks_exact(POINTS * self.inputs).enumerate() {
-                for (point, weight) in weight.chunks_exact(self.inputs).enumerate() {
-                    let inputs = &scratch.inputs[point * TILES * self.inputs..][..count * self.inputs];
-                    let outputs = &mut scratch.outputs[point * TILES..][..count];
-                    multiply(weight, inputs, |row, sum| sum.store(&mut outputs[row]));
+            transform_inputs(cells, tiles.clone(), input, inputs, &mut scratch.inputs, TILES * inputs);
+            for (point, weight) in self.weight.chunks_exact(vectors * inputs).enumerate() {
+                let rows = &scratch.inputs[point * TILES * inputs..][..count * inputs];
+                let outputs = &mut scratch.outputs[point * TILES * vectors..][..count * vectors];
+                for (vector, weight) in weight.chunks_exact(inputs).enumerate() {
+                    multiply(weight, rows, |row, sum| sum.store(&mut outputs[row * vectors + vector]));
                 }
+            }
+            for vector in 0..vectors {
                 let channels = (vector * LANES, vectors * LANES);
                 finish_tiles(cells, tiles.clone(), &scratch.outputs, bias, finish, output, channels);
             }
@@ -280,20 +283,21 @@ fn finish_tiles(
     output: &mut [f32],
     channels: (usize, usize),
 ) {
+    let (first, vectors) = (channels.0 / LANES, channels.1 / LANES);
     // Outside of the loops, so that it is made once.
     let mut rows = [[Lanes::all(0.0); REACH]; SIDE];
     for (index, tile) in tiles.enumerate() {
         for file in 0..REACH {
             let mut column = [Lanes::all(0.0); REACH];
             for (rank, value) in column.iter_mut().enumerate() {
-                *value = Lanes::load(&points[(rank * REACH + file) * TILES + index]);
+                *value = Lanes::load(&points[((rank * REACH + file) * TILES + index) * vectors + first]);
             }
             for (rank, value) in output_squares(&column).into_iter().enumerate() {
                 rows[rank][file] = value;
             }
         }
         let (board, within) = (tile / cells.tiles, tile % cells.tiles);
-        let bias = Lanes::load(&bias[(board * channels.1 + channels.0) / LANES]);
+        let bias = Lanes::load(&bias[board * vectors + first]);
         let begin = begin_of(cells, tile) + cells.row + 1;
         let ranks = cells.ranks - within / cells.tile_files * SIDE;
         let files = cells.files - within % cells.tile_files * SIDE;
