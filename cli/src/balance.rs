@@ -192,7 +192,8 @@ fn add_provenance(folder: &Path, threads: usize, took: Duration, is_complete: bo
     let path = folder.join("provenance.jsonl");
     let write = || -> std::io::Result<()> {
         let mut file = std::fs::File::options().create(true).append(true).open(&path)?;
-        writeln!(file, "{line}")
+        // In one piece, so that none is half written.
+        file.write_all(format!("{line}\n").as_bytes())
     };
     write().with_context(|| format!("{}: writing it", path.display()))
 }

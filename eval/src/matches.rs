@@ -19,7 +19,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::Error;
 use crate::agents::{AgentError, AgentSpec, NetworkEvaluator, mix_seeds};
-use crate::matches::game_play::{Beginning, Matchup, OpeningPolicy};
+use crate::matches::game_play::{Beginning, GameSource, Matchup, OpeningPolicy};
 use crate::matches::ledger::{Ledger, LedgerGame, Place, line_fault};
 use crate::matches::openings::{OpeningBook, PolicyOpenings, default_length};
 use crate::players::{Networks, OpenNetwork, Players};
@@ -198,7 +198,8 @@ pub fn play_match<'e>(
     let games = MatchGames::new(&schedule, tally);
     let pool = config.players.pool()?;
     let threads = pool.current_num_threads();
-    let by_clock = config.plays_by_clock().then(|| config.players.games_at_once.clamp(1, threads));
+    let at_once = config.players.games_at_once.min(games.games_max()).clamp(1, threads);
+    let by_clock = config.plays_by_clock().then_some(at_once);
     config.players.play(&games, by_clock, &pool, &mut evaluators)?;
     Ok(MatchReport { threads_per_game: by_clock.map(|games| threads / games), ..games.into_tally().into_report() })
 }
@@ -303,6 +304,11 @@ impl Schedule {
     fn would_repeat(&self, pair: usize) -> bool {
         let repeats = |book: &OpeningBook| book.openings[pair].repeats.is_some();
         self.book.as_ref().is_some_and(repeats) && !self.config.agents.iter().any(AgentSpec::is_random)
+    }
+
+    /// Returns the draws rejected for the openings of the first `pairs`.
+    fn redrawn(&self, pairs: usize) -> u64 {
+        self.book.as_ref().map_or(0, |book| book.openings[..pairs].iter().map(|opening| opening.redrawn).sum())
     }
 
     /// Returns the agent of each player, player 1 first.

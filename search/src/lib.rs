@@ -23,7 +23,7 @@ pub use stop::StopSignal;
 /// action, spend other nodes or simulations, or return another value: alpha-beta and its features, the tree searches,
 /// the playouts, the agents' settings for them. Changed weights of the features need no new version: ledgers store
 /// [`latrunculi::Weights::numbers`] themselves. A golden test fails when alpha-beta's results change.
-pub const SEARCH_VERSION: u32 = 11;
+pub const SEARCH_VERSION: u32 = 12;
 
 /// The example of README.md.
 #[cfg(doctest)]

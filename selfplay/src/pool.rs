@@ -317,16 +317,7 @@ pub fn play_pools(
     watch: &dyn Watch,
 ) -> Result<PlayedPools, SelfPlayError> {
     assert!(!evaluators.is_empty(), "self-play needs an evaluator");
-    let (plans, tasks): (Vec<PoolPlan>, Vec<_>) = tasks
-        .into_iter()
-        .map(|PoolTask { pool: Pool { plan, state, nanos_per_sample }, quota, journal }| {
-            (plan, (state, nanos_per_sample, quota, journal))
-        })
-        .unzip();
-    let begin = |(index, (state, usual, quota, journal))| {
-        let plan = &plans[index];
-        ActivePool::new(index, plan, state, usual, quota, journal)
-    };
+    let begin = |(index, task)| ActivePool::new(index, task);
     let turns = Mutex::new(Turns::new(tasks.into_iter().enumerate().map(begin).collect()));
     let (stop, is_time_over) = Default::default();
     let run = Run { turns, parallel_trees, progress, watch, stop, is_time_over };
@@ -359,12 +350,11 @@ pub fn play_pools(
         return Err(error);
     }
     results.sort_by_key(|(index, ..)| *index);
-    let pool = |(plan, (_, state, nanos_per_sample, games))| (Pool { plan, state, nanos_per_sample }, games);
-    Ok(plans.into_iter().zip(results).map(pool).collect())
+    Ok(results.into_iter().map(|(_, pool, games)| (pool, games)).collect())
 }
 
-/// A pool that was played: its index, its state, the nanoseconds of a sample, and the games that ended.
-type PlayedPool = (usize, PoolState, Option<f64>, Vec<PlayedGame>);
+/// A pool that was played: its index, the pool, and the games that ended.
+type PlayedPool = (usize, Pool, Vec<PlayedGame>);
 
 /// Games in turn without a sample after which no more are begun.
 const GAMES_WITHOUT_SAMPLES_MAX: u64 = 1000;
@@ -385,7 +375,7 @@ const GAME_SAMPLES: f64 = 64.0;
 
 struct ActivePool<'a> {
     index: usize,
-    plan: &'a PoolPlan,
+    plan: PoolPlan,
     /// Its games are those of before as long as it has not begun.
     state: PoolState,
     quota: Quota,
@@ -403,14 +393,8 @@ struct ActivePool<'a> {
 }
 
 impl<'a> ActivePool<'a> {
-    fn new(
-        index: usize,
-        plan: &'a PoolPlan,
-        state: PoolState,
-        usual: Option<f64>,
-        quota: Quota,
-        journal: Option<&'a Journal>,
-    ) -> ActivePool<'a> {
+    fn new(index: usize, task: PoolTask<'a>) -> ActivePool<'a> {
+        let PoolTask { pool: Pool { plan, state, nanos_per_sample: usual }, quota, journal } = task;
         let games = match quota {
             Quota::Samples(samples) => samples as f64 / GAME_SAMPLES,
             Quota::Games(games) => games as f64,
@@ -444,13 +428,13 @@ impl<'a> ActivePool<'a> {
             return Ok(());
         }
         for record in std::mem::take(&mut self.state.games) {
-            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(self.plan));
-            game.resume(self.plan, record);
+            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(&self.plan));
+            game.resume(&self.plan, record);
             self.games.push(game);
         }
         while let Some(number) = self.next_number(self.games.len(), watch)? {
-            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(self.plan));
-            game.begin(self.plan, number);
+            let mut game = spare.pop().unwrap_or_else(|| ActiveGame::new(&self.plan));
+            game.begin(&self.plan, number);
             self.games.push(game);
         }
         Ok(())
@@ -462,8 +446,8 @@ impl<'a> ActivePool<'a> {
             self.state.games.extend(self.games.iter_mut().map(ActiveGame::suspend));
         }
         spare.append(&mut self.games);
-        let usual = if self.pace.done > 0.0 { Some(self.pace.per_sample(0.0)) } else { self.pace.usual };
-        (self.index, self.state, usual, self.ended)
+        let nanos_per_sample = if self.pace.done > 0.0 { Some(self.pace.per_sample(0.0)) } else { self.pace.usual };
+        (self.index, Pool { plan: self.plan, state: self.state, nanos_per_sample }, self.ended)
     }
 
     fn is_done(&self) -> bool {
@@ -550,8 +534,7 @@ impl Run<'_> {
         batch: &mut LeafBatch,
         spare: &mut Vec<ActiveGame>,
     ) -> Result<(), SelfPlayError> {
-        let plan = pool.plan;
-        self.on_each(&mut pool.games, |game| game.advance(plan));
+        self.on_each(&mut pool.games, |game| game.advance(&pool.plan));
         let (mut place, mut has_ended) = (0, false);
         while place < pool.games.len() {
             let Some(outcome) = pool.games[place].outcome() else {
@@ -562,7 +545,7 @@ impl Run<'_> {
             self.end_game(pool, place, outcome)?;
             match pool.next_number(pool.games.len() - 1, self.watch)? {
                 Some(number) => {
-                    pool.games[place].begin(plan, number);
+                    pool.games[place].begin(&pool.plan, number);
                     place += 1;
                 }
                 None => spare.push(pool.games.remove(place)),
@@ -574,7 +557,7 @@ impl Run<'_> {
                     "{} games of {} in turn gave no samples: hardly any action of theirs is a choice, or their beginnings \
                      are too long (selfplay.starts); shorten these, or train on another ruleset",
                     pool.without_samples,
-                    plan.rules.ruleset().id
+                    pool.plan.rules.ruleset().id
                 )));
             }
             // The new games must reach their first leaf.
@@ -585,7 +568,7 @@ impl Run<'_> {
         self.progress.evaluator_nanos.fetch_add(before.elapsed().as_nanos() as u64, Ordering::Relaxed);
         self.progress.evaluations.fetch_add(pool.games.len() as u64, Ordering::Relaxed);
         self.progress.batches.fetch_add(1, Ordering::Relaxed);
-        self.progress.places.fetch_add(plan.in_flight as u64, Ordering::Relaxed);
+        self.progress.places.fetch_add(pool.plan.in_flight as u64, Ordering::Relaxed);
         for (game, evaluation) in pool.games.iter_mut().zip(evaluations) {
             std::mem::swap(&mut game.evaluation, evaluation);
         }
@@ -606,7 +589,7 @@ impl Run<'_> {
         if pool.quota == Quota::Stream {
             return self.watch.take(FinishedGame(game.suspend()));
         }
-        let game = game.finish(pool.plan, outcome);
+        let game = game.finish(&pool.plan, outcome);
         if let Some(journal) = pool.journal {
             journal.add(&game)?;
         }

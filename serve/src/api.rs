@@ -11,7 +11,7 @@ use axum::extract::{DefaultBodyLimit, Path, Query, Request, State};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode, header};
 use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
-use axum::routing::{get, post};
+use axum::routing::{MethodRouter, get, post};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -65,14 +65,17 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/", get(page))
         .route("/app/{file}", get(asset))
         .route("/api/start", get(start))
-        .route("/api/rules", post(rules))
-        .route("/api/rules/captures", post(captures))
-        .route("/api/rules/edit", post(edit))
+        .route("/api/rules", asked(|it: Asked, app| it.describe(&app.library)))
+        .route("/api/rules/captures", asked(|it: Asked, app| it.captures(&app.library)))
+        .route("/api/rules/edit", asked(|it: Edit, app| it.answer(&app.library)))
         .route("/api/parameters", get(|| async { found(&rulesets::parameters()) }))
-        .route("/api/game", post(game))
-        .route("/api/position", post(position))
-        .route("/api/record", post(record))
-        .route("/api/searches", post(begin_search))
+        .route("/api/game", asked(|it: StatesRequest, app| it.answer(&app.library)))
+        .route("/api/position", asked(|it: PositionRequest, app| it.answer(&app.library)))
+        .route("/api/record", asked(|it: RecordRequest, app| it.line(&app.library).map(|line| json!({ "line": line }))))
+        .route(
+            "/api/searches",
+            asked(|it: SearchRequest, app| app.searches.begin(&it, &app.library).map(|id| json!({ "id": id }))),
+        )
         .route("/api/searches/{id}", get(search_news).delete(stop_search))
         .route("/api/runs", get(run_list))
         .route("/api/runs/{name}", get(run))
@@ -168,6 +171,16 @@ async fn beside(app: &Arc<App>, work: impl FnOnce(&App) -> Answer + Send + 'stat
     }
 }
 
+/// Answers what the body of a request asks for.
+fn asked<T: DeserializeOwned + Send + 'static>(
+    answer: fn(T, &App) -> Result<Value, Refusal>,
+) -> MethodRouter<Arc<App>> {
+    post(async move |State(app): Shared, headers: HeaderMap, body: Bytes| -> Answer {
+        let asked = read(&headers, &body)?;
+        beside(&app, move |app| answer(asked, app).map(|value| found(&value))).await
+    })
+}
+
 async fn page() -> Response {
     ([(header::CONTENT_TYPE, "text/html; charset=utf-8")], assets::PAGE).into_response()
 }
@@ -188,45 +201,6 @@ async fn start(State(app): Shared) -> Answer {
         })))
     };
     beside(&app, about).await
-}
-
-async fn rules(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
-    let asked: Asked = read(&headers, &body)?;
-    beside(&app, move |app| asked.describe(&app.library).map(|rules| found(&rules))).await
-}
-
-async fn captures(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
-    let asked: Asked = read(&headers, &body)?;
-    beside(&app, move |app| asked.captures(&app.library).map(|games| found(&games))).await
-}
-
-async fn edit(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
-    let edit: Edit = read(&headers, &body)?;
-    beside(&app, move |app| edit.answer(&app.library).map(|checked| found(&checked))).await
-}
-
-async fn game(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: StatesRequest = read(&headers, &body)?;
-    beside(&app, move |app| request.answer(&app.library).map(|states| found(&states))).await
-}
-
-async fn position(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: PositionRequest = read(&headers, &body)?;
-    beside(&app, move |app| request.answer(&app.library).map(|faults| found(&faults))).await
-}
-
-async fn record(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: RecordRequest = read(&headers, &body)?;
-    beside(&app, move |app| request.line(&app.library).map(|line| found(&json!({ "line": line })))).await
-}
-
-async fn begin_search(State(app): Shared, headers: HeaderMap, body: Bytes) -> Answer {
-    let request: SearchRequest = read(&headers, &body)?;
-    beside(&app, move |app| {
-        let id = app.searches.begin(&request, &app.library)?;
-        Ok(found(&json!({ "id": id })))
-    })
-    .await
 }
 
 async fn search_news(

@@ -132,7 +132,7 @@ fn a_match_by_the_clock_says_so_and_goes_on_from_its_ledger() {
         play("bell-8x8", &config)
     };
     let first = clocked(1, 64);
-    assert_eq!((first.games_played, first.threads_per_game), (2, Some(1)), "no more games than threads");
+    assert_eq!((first.games_played, first.threads_per_game), (2, Some(2)), "no more games at once than there are");
     let records = |report: &MatchReport| {
         std::fs::read_to_string(ledger.as_ref().unwrap()).unwrap().lines().count() as u64 == report.games_played
     };
@@ -179,7 +179,7 @@ fn openings_differ_even_in_the_mirror() {
     // Few single actions differ, and each pair of mirror images counts once.
     let book = OpeningBook::draw(&rules, 3, 200, 1);
     let distinct = book.distinct();
-    assert!(distinct < 50 && book.redrawn > 0, "{distinct}");
+    assert!(distinct < 50 && book.openings.iter().any(|opening| opening.redrawn > 0), "{distinct}");
     for opening in book.openings.iter().filter_map(|opening| opening.repeats) {
         assert!(book.openings[opening].repeats.is_none());
     }

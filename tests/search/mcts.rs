@@ -392,6 +392,30 @@ fn a_search_advances_to_a_game_in_its_tree() {
 }
 
 #[test]
+fn a_small_part_of_a_full_tree_is_kept() {
+    let mut first = Changed(|game: &TicTacToe, evaluation: &mut Evaluation| {
+        if *game == TicTacToe::new() {
+            evaluation.policy_logits[0] = 20.0;
+        }
+    });
+    let searched = |edges_max, evaluator: &mut dyn Evaluator<TicTacToe>| {
+        let mut search = Search::new(Settings { edges_max, ..Settings::puct() }, &TicTacToe::new());
+        let line = search_on(&mut search, evaluator, 400, false, 1).principal_variation;
+        (search, line)
+    };
+    let (free, _) = searched(1 << 20, &mut first);
+    let (mut full, line) = searched(free.tree_size().1, &mut first);
+    assert_eq!(full.tree_size(), free.tree_size());
+    let mut game = TicTacToe::new();
+    line[..2].iter().for_each(|&action| game.play(action));
+    let mut advanced = full.clone();
+    advanced.advance_to(&game);
+    assert!(advanced.tree_size().0 > 1, "what the two actions lead to");
+    full.advance(line[0]);
+    assert_eq!(full.tree_size(), (0, 0), "after one action more than half of the tree is left");
+}
+
+#[test]
 fn a_raised_stop_ends_a_search_whose_simulations_need_no_evaluation() {
     for settings in both_modes() {
         // Every line of the tree soon ends, and nothing is proven.

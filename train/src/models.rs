@@ -78,8 +78,13 @@ impl NetworkOpener {
     /// # Errors
     /// In words, when there is no such network, or it cannot play these rules.
     pub fn open_for_games(&self, rules: &Arc<Rules>, name: &str) -> Result<(String, OpenedNetwork<'static>), String> {
+        let before = checksum(name).ok();
         let opened = self.open(name, rules)?;
-        Ok((checksum(name).map_err(|error| error_chain(&error))?, opened))
+        let checksum = checksum(name).map_err(|error| error_chain(&error))?;
+        if before.as_ref() != Some(&checksum) {
+            return Err("its file was changed while it was read; try again".to_owned());
+        }
+        Ok((checksum, opened))
     }
 
     fn open(&self, name: &str, rules: &Arc<Rules>) -> Result<OpenedNetwork<'static>, String> {

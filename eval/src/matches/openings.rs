@@ -24,6 +24,8 @@ pub struct Opening {
     pub actions: Vec<Action>,
     /// The index of an earlier opening that leads to the same position or a mirror image, if any.
     pub repeats: Option<usize>,
+    /// The number of draws before it that were rejected as repetitions.
+    pub redrawn: u64,
 }
 
 /// Openings, each drawn from its own seed.
@@ -34,14 +36,12 @@ pub struct OpeningBook {
     first_with: HashMap<u64, usize>,
     /// The openings drawn so far, in playing order.
     pub openings: Vec<Opening>,
-    /// The number of draws rejected as repetitions.
-    pub redrawn: u64,
 }
 
 impl OpeningBook {
     /// Returns a book of openings of `length` random actions, or more to complete a turn, before the first one is drawn.
     pub(crate) fn new(seed: u64, length: usize) -> OpeningBook {
-        OpeningBook { seed, length, first_with: HashMap::new(), openings: Vec::new(), redrawn: 0 }
+        OpeningBook { seed, length, first_with: HashMap::new(), openings: Vec::new() }
     }
 
     /// Draws `count` openings of `length` random actions, or more to complete a turn.
@@ -71,18 +71,18 @@ impl OpeningBook {
     fn next(&mut self, beginning: &GameState) -> Opening {
         let rules = beginning.rules();
         let index = self.openings.len();
-        let mut repeated: Option<Opening> = None;
+        let (mut repeated, mut redrawn) = (None, 0);
         for draw in 0..DRAWS_MAX {
             let mut rng = ChaCha8Rng::seed_from_u64(mix_seeds(&[self.seed, index as u64, draw]));
             let Some((state, actions)) = random_opening(beginning, self.length, &mut rng) else { continue };
             match self.first_with.entry(canonical_key(rules, state.position(), &[])) {
                 Entry::Vacant(new) => {
                     new.insert(index);
-                    return Opening { actions, repeats: None };
+                    return Opening { actions, repeats: None, redrawn };
                 }
                 Entry::Occupied(earlier) => {
-                    self.redrawn += 1;
-                    repeated = Some(Opening { actions, repeats: Some(*earlier.get()) });
+                    repeated = Some(Opening { actions, repeats: Some(*earlier.get()), redrawn });
+                    redrawn += 1;
                 }
             }
             if self.length == 0 {
@@ -93,7 +93,7 @@ impl OpeningBook {
         repeated.unwrap_or_else(|| {
             let key = canonical_key(rules, beginning.position(), &[]);
             let earlier = *self.first_with.entry(key).or_insert(index);
-            Opening { actions: Vec::new(), repeats: (earlier != index).then_some(earlier) }
+            Opening { actions: Vec::new(), repeats: (earlier != index).then_some(earlier), redrawn }
         })
     }
 }

@@ -323,7 +323,7 @@ impl<'a, 'o> Tally<'a, 'o> {
             games_distinct: self.keys.len() as u64 + if self.is_decided() { 0 } else { self.unpaired_distinct() },
             games: 2 * table.pairs(),
             openings_distinct: openings.len() as u64,
-            openings_redrawn: self.schedule.book.as_ref().map_or(0, |book| book.redrawn),
+            openings_redrawn: self.schedule.redrawn(self.next_pair),
             pairs_repeated: self.pairs_repeated,
             table,
             total,

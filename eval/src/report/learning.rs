@@ -46,16 +46,18 @@ pub fn learning_html(runs: &[LearningRun], version: &str) -> String {
 
 fn results(runs: &[LearningRun]) -> Table<'_, (usize, &LearningRun, Vec<Measured>)> {
     let caption = html! { "The score of each network against its last opponent, with its 95 % interval: in the first match on these terms, and in the last; with several rulesets the mean over those measured until then. Different opponents and rulesets cannot be compared." };
-    let score = |run: &LearningRun, measured: Option<&&Measured>, standing: Option<&Standing>| {
-        let shown = match (measured, standing) {
-            (Some(_), Some(standing)) if run.rulesets.len() > 1 => html! {
-                (numbers::percent(standing.mean)) " " span.i { "(worst " (numbers::percent(standing.worst)) " of " (standing.rulesets) ")," } " " (minute(standing.minutes))
-            },
-            (Some(measured), _) => score(measured),
-            _ => html! { "not measured" },
+    let score =
+        |run: &LearningRun, measured: Option<&&Measured>, standing: Option<&Standing>| match (measured, standing) {
+            (Some(_), Some(standing)) if run.rulesets.len() > 1 => {
+                let worst = html! { "(worst " (numbers::percent(standing.worst)) " of " (standing.rulesets) ")," };
+                (
+                    Some(standing.mean),
+                    html! { (numbers::percent(standing.mean)) " " span.i { (worst) } " " (minute(standing.minutes)) },
+                )
+            }
+            (Some(measured), _) => (Some(measured.verdict.result.score), score(measured)),
+            _ => (None, html! { "not measured" }),
         };
-        (measured.map(|measured| measured.verdict.result.score), shown)
-    };
     let rows = runs.iter().enumerate().map(|(index, run)| (index, run, run.measured()));
     Table::new("Table of runs", caption, rows)
         .class("cards sortable dense")

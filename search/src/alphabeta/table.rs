@@ -80,15 +80,10 @@ impl Table {
         let stamp = self.stamp;
         let bucket = &mut self.buckets[index];
         let is_own = |slot: &Slot| slot.key == key && slot.stamp == stamp;
-        let index = if is_own(&bucket[0]) {
-            0
-        } else if is_own(&bucket[1]) {
-            1
-        } else {
-            usize::from(bucket[0].stamp == stamp && bucket[0].entry.depth > entry.depth)
-        };
-        let slot = &mut bucket[index];
-        if is_own(slot) {
+        let own = bucket.iter().position(is_own);
+        let of_less_depth = usize::from(bucket[0].stamp == stamp && bucket[0].entry.depth > entry.depth);
+        let slot = &mut bucket[own.unwrap_or(of_less_depth)];
+        if own.is_some() {
             if entry.tag == NO_TAG {
                 entry.tag = slot.entry.tag;
             }

@@ -198,39 +198,41 @@ impl<G: Game> Search<G> {
     /// Puts `game` at the root and forgets the tree.
     pub fn set_root(&mut self, game: &G) {
         self.game.clone_from(game);
-        self.tree.clear();
-        self.ahead.clear();
-        self.pending = Pending::None;
+        self.forget();
     }
 
-    /// Puts `game` at the root. Keeps the subtree below it, if the settings say so, where few actions in the tree lead there.
+    /// Puts `game` at the root. Keeps the subtree below it, if the settings say so, where few actions in the tree lead there. What
+    /// else the tree held is given back: that of a long search would take as much memory as the next.
     pub fn advance_to(&mut self, game: &G) {
-        let mut actions = Vec::new();
+        let mut line = Vec::new();
         if self.settings.reuse_tree
             && !self.tree.nodes.is_empty()
-            && self.finds(game.full_key(), 0, &self.game, &mut actions)
+            && self.finds(game.full_key(), 0, &self.game, &mut line)
         {
-            actions.into_iter().for_each(|action| self.advance(action));
+            let Some(&edge) = line.last() else { return };
+            self.keep_below(edge);
+            self.game.clone_from(game);
+            self.spare = Tree::new();
         } else {
             self.set_root(game);
         }
     }
 
-    /// Tells whether `actions` and some more lead to the game with the key; adds these. `game` is the one after `actions`, at the
-    /// node `node`.
-    fn finds(&self, key: u64, node: u32, game: &G, actions: &mut Vec<G::Action>) -> bool {
+    /// Tells whether the edges of `line` and some more lead to the game with the key; adds these. `game` is the one after `line`,
+    /// at the node `node`.
+    fn finds(&self, key: u64, node: u32, game: &G, line: &mut Vec<usize>) -> bool {
         if game.full_key() == key {
             return true;
         }
-        let edges = if actions.len() < ADVANCED_ACTIONS_MAX { self.tree.nodes[node as usize].edges() } else { 0..0 };
+        let edges = if line.len() < ADVANCED_ACTIONS_MAX { self.tree.nodes[node as usize].edges() } else { 0..0 };
         edges.into_iter().any(|edge| {
             let Child::Node(child) = self.tree.edges[edge].child() else { return false };
             let mut next = game.clone();
             next.play(self.tree.actions[edge]);
-            actions.push(self.tree.actions[edge]);
-            let is_found = self.finds(key, child, &next, actions);
+            line.push(edge);
+            let is_found = self.finds(key, child, &next, line);
             if !is_found {
-                actions.pop();
+                line.pop();
             }
             is_found
         })
@@ -239,20 +241,31 @@ impl<G: Game> Search<G> {
     /// Plays a legal action at the root, keeping the subtree below it if the settings say so.
     /// May panic when the action is not legal.
     pub fn advance(&mut self, action: G::Action) {
-        self.pending = Pending::None;
-        self.ahead.clear();
-        self.spare.clear();
-        if self.settings.reuse_tree && !self.tree.nodes.is_empty() {
-            let edges = self.tree.nodes[0].edges();
-            if let Some(edge) = edges.clone().find(|&edge| self.tree.actions[edge] == action) {
-                self.tree.copy_subtree(edge, &mut self.spare);
-            }
+        let is_kept = self.settings.reuse_tree && !self.tree.nodes.is_empty();
+        let mut edges = if is_kept { self.tree.nodes[0].edges() } else { 0..0 };
+        match edges.find(|&edge| self.tree.actions[edge] == action) {
+            Some(edge) => self.keep_below(edge),
+            None => self.forget(),
         }
+        self.game.play(action);
+    }
+
+    /// Makes the node that an edge leads to the root, unless the tree below it is too large to grow on.
+    fn keep_below(&mut self, edge: usize) {
+        self.spare.clear();
+        self.tree.copy_subtree(edge, &mut self.spare);
         mem::swap(&mut self.tree, &mut self.spare);
         if self.tree.edges.len() > self.settings.edges_max / 2 {
             self.tree.clear();
         }
-        self.game.play(action);
+        self.ahead.clear();
+        self.pending = Pending::None;
+    }
+
+    fn forget(&mut self) {
+        self.tree.clear();
+        self.ahead.clear();
+        self.pending = Pending::None;
     }
 
     /// Begins a search: sets the budget and draws the noise from a generator forked off `rng`.
@@ -555,7 +568,7 @@ impl<G: Game> Search<G> {
             edge.visits += 1;
             match edge.bounds.result() {
                 Some(result) => {
-                    let exact = ValueSum::exact(result).times(edge.visits);
+                    let exact = ValueSum::exact(result).scaled(f64::from(edge.visits));
                     change = exact - edge.value_sum;
                     edge.value_sum = exact;
                 }

@@ -295,11 +295,6 @@ impl ValueSum {
         ValueSum { lead: f64::from(result), draw: if result == 0 { 1.0 } else { 0.0 } }
     }
 
-    /// Returns `count` times this.
-    pub(crate) fn times(self, count: u32) -> ValueSum {
-        self.scaled(f64::from(count))
-    }
-
     /// Returns this times `factor`.
     pub(crate) fn scaled(self, factor: f64) -> ValueSum {
         ValueSum { lead: self.lead * factor, draw: self.draw * factor }
