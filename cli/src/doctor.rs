@@ -100,7 +100,7 @@ pub(crate) fn run(args: &DoctorArgs, libtorch: Option<&Libtorch>) -> anyhow::Res
     let quick = TrainConfig::read(&ConfigSource::find("quick")?, &[])?;
     let GameCounts { actors, pools, actors_beside_training, .. } = quick.games;
     let training = format!(
-        "with \"auto\" {actors} actors play {pools} pools of games, {actors_beside_training} at most beside the training, which takes the other cores"
+        "actors with \"auto\": {actors} for {pools} pools of games; beside the training, which takes the other cores, at most {actors_beside_training}"
     );
     let rows = [
         ("program", format!("latrunculi {}", env!("CARGO_PKG_VERSION"))),
