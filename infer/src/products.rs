@@ -5,8 +5,8 @@ use crate::native::lanes::{LANES, Lanes, prefetch};
 /// Rows of results that are computed at once, as many as the registers hold.
 const ROWS: usize = 6;
 
-/// Columns of a turn of a loop: what a loop does beside its products is done once for all of them.
-const TURN: usize = 8;
+/// Columns of an iteration: the loop is unrolled, so that addresses and its end are computed once for all of them.
+const UNROLLED: usize = 8;
 
 /// Calls `$strip::<N>` for the rows from 0 to `$rows`, with the first row of each strip and its length `N`.
 macro_rules! in_strips {
@@ -55,12 +55,12 @@ fn multiply_strip<const N: usize>(
             sums[row] = sums[row].add_product(Lanes::all(input[row]), weight);
         }
     };
-    let (turns, rest) = weight.as_chunks::<TURN>();
-    let of_turns = inputs.map(|input| input.as_chunks::<TURN>());
-    for (turn, weights) in turns.iter().enumerate() {
-        let inputs: [&[f32; TURN]; N] = std::array::from_fn(|row| &of_turns[row].0[turn]);
+    let (chunks, rest) = weight.as_chunks::<UNROLLED>();
+    let of_chunks = inputs.map(|input| input.as_chunks::<UNROLLED>());
+    for (chunk, weights) in chunks.iter().enumerate() {
+        let inputs: [&[f32; UNROLLED]; N] = std::array::from_fn(|row| &of_chunks[row].0[chunk]);
         if is_first {
-            // What is multiplied next lies behind it.
+            // The weights that are needed next lie behind these.
             weights.iter().for_each(|place| prefetch(place, weight.len()));
         }
         for (column, weight) in weights.iter().enumerate() {
@@ -68,7 +68,7 @@ fn multiply_strip<const N: usize>(
         }
     }
     for (column, weight) in rest.iter().enumerate() {
-        add(weight, of_turns.map(|(_, rest)| rest[column]));
+        add(weight, of_chunks.map(|(_, rest)| rest[column]));
     }
     for (row, sum) in sums.into_iter().enumerate() {
         write(row, sum);

@@ -65,16 +65,21 @@ pub(crate) fn router(app: Arc<App>) -> Router {
         .route("/", get(page))
         .route("/app/{file}", get(asset))
         .route("/api/start", get(start))
-        .route("/api/rules", asked(|it: Asked, app| it.describe(&app.library)))
-        .route("/api/rules/captures", asked(|it: Asked, app| it.captures(&app.library)))
-        .route("/api/rules/edit", asked(|it: Edit, app| it.answer(&app.library)))
+        .route("/api/rules", post_json(|request: Asked, app| request.describe(&app.library)))
+        .route("/api/rules/captures", post_json(|request: Asked, app| request.captures(&app.library)))
+        .route("/api/rules/edit", post_json(|request: Edit, app| request.answer(&app.library)))
         .route("/api/parameters", get(|| async { found(&rulesets::parameters()) }))
-        .route("/api/game", asked(|it: StatesRequest, app| it.answer(&app.library)))
-        .route("/api/position", asked(|it: PositionRequest, app| it.answer(&app.library)))
-        .route("/api/record", asked(|it: RecordRequest, app| it.line(&app.library).map(|line| json!({ "line": line }))))
+        .route("/api/game", post_json(|request: StatesRequest, app| request.answer(&app.library)))
+        .route("/api/position", post_json(|request: PositionRequest, app| request.answer(&app.library)))
+        .route(
+            "/api/record",
+            post_json(|request: RecordRequest, app| request.line(&app.library).map(|line| json!({ "line": line }))),
+        )
         .route(
             "/api/searches",
-            asked(|it: SearchRequest, app| app.searches.begin(&it, &app.library).map(|id| json!({ "id": id }))),
+            post_json(|request: SearchRequest, app| {
+                app.searches.begin(&request, &app.library).map(|id| json!({ "id": id }))
+            }),
         )
         .route("/api/searches/{id}", get(search_news).delete(stop_search))
         .route("/api/runs", get(run_list))
@@ -172,12 +177,12 @@ async fn beside(app: &Arc<App>, work: impl FnOnce(&App) -> Answer + Send + 'stat
 }
 
 /// Answers what the body of a request asks for.
-fn asked<T: DeserializeOwned + Send + 'static>(
+fn post_json<T: DeserializeOwned + Send + 'static>(
     answer: fn(T, &App) -> Result<Value, Refusal>,
 ) -> MethodRouter<Arc<App>> {
     post(async move |State(app): Shared, headers: HeaderMap, body: Bytes| -> Answer {
-        let asked = read(&headers, &body)?;
-        beside(&app, move |app| answer(asked, app).map(|value| found(&value))).await
+        let request = read(&headers, &body)?;
+        beside(&app, move |app| answer(request, app).map(|value| found(&value))).await
     })
 }
 

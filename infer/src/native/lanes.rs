@@ -12,6 +12,8 @@ pub(crate) fn prefetch(values: &[f32; LANES], distance: usize) {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         _mm_prefetch::<_MM_HINT_T0>(values.as_ptr().wrapping_add(distance * LANES).cast());
     }
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = (values, distance);
 }
 
 #[cfg(all(target_arch = "x86_64", target_feature = "avx2", target_feature = "fma"))]
