@@ -219,8 +219,8 @@ fn a_folder_keeps_the_study_that_it_has() {
 #[test]
 fn a_study_that_is_asked_for_more_games_plays_on() {
     let [grown, whole] = [(), ()].map(|()| tempfile::tempdir().expect("a folder"));
-    let few = || StudySettings { half_width: 0.001, min_games: 20, max_games: 20, ..settings(&["random"]) };
-    let more = || StudySettings { half_width: 0.0005, min_games: 30, max_games: 60, ..few() };
+    let few = || StudySettings { half_width: 0.002, min_games: 20, max_games: 20, ..settings(&["random"]) };
+    let more = || StudySettings { half_width: 0.001, min_games: 30, max_games: 60, ..few() };
     let first = run(&config(grown.path(), few(), &["small"]));
     let again = run(&config(grown.path(), more(), &["small"]));
     assert_eq!(again, run(&config(whole.path(), more(), &["small"])), "as if it had been asked for at once");
@@ -235,7 +235,7 @@ fn nonsense_is_refused_with_every_reason() {
     let mut nonsense = StudySettings {
         agents: vec!["alfabeta:nodes=5".to_owned(), "greedy".to_owned(), "greedy".to_owned(), "human".to_owned()],
         half_width: 0.7,
-        margin: 0.0,
+        margin: 0.0005,
         min_games: 50,
         max_games: 10,
         batch: 0,
@@ -251,8 +251,8 @@ fn nonsense_is_refused_with_every_reason() {
         "did you mean alphabeta?",
         "greedy is listed twice",
         "human plays only in `latrunculi play`",
-        "half_width must be above 0",
-        "margin must be above 0",
+        "half_width must be at least 0.001",
+        "margin must be at least 0.001",
         "max_games must be at least min_games",
         "batch must be at least 1",
         "did you mean bell?",
@@ -497,6 +497,20 @@ fn a_study_names_the_search_and_the_kernel_of_its_networks_and_keeps_to_them() {
     }
     let fault = run_study(&config, &mut searching("libtorch-f32"), &mut go_on).expect_err("another kernel").to_string();
     assert!(fault.contains("kernel=bf16-amx") && fault.contains("kernel=libtorch-f32"), "{fault}");
+}
+
+#[test]
+fn the_games_of_networks_are_expected_before_they_begin() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let asked = StudySettings { min_games: 4, max_games: 4, ..settings(&["net:of-{ruleset},sims=4", "greedy"]) };
+    let mut told = Vec::new();
+    let mut observe = |at: &StudyProgress| {
+        told.push((at.games, at.games_expected, at.secs_left.is_some()));
+        ControlFlow::Continue(())
+    };
+    run_study(&config(folder.path(), asked, &["bell-8x8"]), &mut opened, &mut observe).expect("a study");
+    assert_eq!(told[..2], [(0, 8, false), (1, 8, true)]);
+    assert_eq!(told.last(), Some(&(8, 8, true)));
 }
 
 #[test]

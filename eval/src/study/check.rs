@@ -18,13 +18,15 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     };
     demand(!rulesets.is_empty(), "rulesets: the list is empty; name rulesets, or \"all\"");
     demand(!settings.agents.is_empty(), "agents: the list is empty; try alphabeta:nodes=2000");
+    // Options are in points, files in fractions: a fraction given as points is far below 0.001.
+    let width = 0.001..0.5;
     demand(
-        settings.half_width > 0.0 && settings.half_width < 0.5,
-        "half_width must be above 0 and below 0.5 (0.03 is 3 points of 100)",
+        width.contains(&settings.half_width),
+        "half_width must be at least 0.001 and below 0.5 (0.03 is 3 points of 100: --half-width 3)",
     );
     demand(
-        settings.margin > 0.0 && settings.margin < 0.5,
-        "margin must be above 0 and below 0.5 (0.03 is 3 points of 100)",
+        width.contains(&settings.margin),
+        "margin must be at least 0.001 and below 0.5 (0.03 is 3 points of 100: --margin 3)",
     );
     demand((0.0..=1.0).contains(&settings.min_contact), "min_contact must be from 0 to 1 (0.5 is half of the games)");
     demand(settings.confidence > 0.5 && settings.confidence < 1.0, "confidence must be above 0.5 and below 1");

@@ -157,9 +157,11 @@ impl SeriesProgress {
 }
 
 impl State<'_, '_> {
+    /// Returns the seconds of a game by its weight, in the games of the kind that is played now.
     fn secs_per_weight(&self) -> Option<f64> {
-        let (secs, weight) = self.progress.iter().fold((0.0, 0.0), |(secs, weight), progress| {
-            (secs + progress.secs.0, weight + progress.weight * progress.secs.1 as f64)
+        let played = self.progress.iter().filter(|series| series.needs_network == self.with_network);
+        let (secs, weight) = played.fold((0.0, 0.0), |(secs, weight), series| {
+            (secs + series.secs.0, weight + series.weight * series.secs.1 as f64)
         });
         (weight > 0.0).then(|| secs / weight)
     }
@@ -173,11 +175,9 @@ impl State<'_, '_> {
         for series in &self.progress {
             progress.games += series.tally.games_done() as u64;
             progress.series_done += usize::from(series.tally.stop().is_some());
-            if series.needs_network == self.with_network {
-                let series_left = series.tally.games_left();
-                left += series_left as u64;
-                secs += series_left as f64 * series.secs_per_game(rate.unwrap_or_default());
-            }
+            let series_left = series.tally.games_left();
+            left += series_left as u64;
+            secs += series_left as f64 * series.secs_per_game(rate.unwrap_or_default());
         }
         progress.games_expected = progress.games + left;
         progress.secs_left = rate.filter(|_| self.at_once > 0).map(|_| secs / self.at_once as f64);
