@@ -18,7 +18,7 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     };
     demand(!rulesets.is_empty(), "rulesets: the list is empty; name rulesets, or \"all\"");
     demand(!settings.agents.is_empty(), "agents: the list is empty; try alphabeta:nodes=2000");
-    // Options are in points, files in fractions: a fraction given as points is far below 0.001.
+    // Options are in points and percent, files in fractions: a fraction given to an option is far too small.
     let width = 0.001..0.5;
     demand(
         width.contains(&settings.half_width),
@@ -28,7 +28,10 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
         width.contains(&settings.margin),
         "margin must be at least 0.001 and below 0.5 (0.03 is 3 points of 100: --margin 3)",
     );
-    demand((0.0..=1.0).contains(&settings.min_contact), "min_contact must be from 0 to 1 (0.5 is half of the games)");
+    demand(
+        settings.min_contact == 0.0 || (0.01..=1.0).contains(&settings.min_contact),
+        "min_contact must be 0, or from 0.01 to 1 (0.5 is half of the games: --min-contact 50)",
+    );
     demand(settings.confidence > 0.5 && settings.confidence < 1.0, "confidence must be above 0.5 and below 1");
     demand(settings.min_games >= 2, "min_games must be at least 2");
     demand(settings.max_games >= settings.min_games, "max_games must be at least min_games");
