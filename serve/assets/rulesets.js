@@ -226,7 +226,7 @@ function values(about, table) {
 
 const percent = (share) => (share === null ? "–" : `${(100 * share).toFixed(1)} %`);
 
-// Says whether a ruleset is fair, and how sure that is: what the first study found with the player that looks at most.
+// Says whether a ruleset is fair, and how sure that is: the headline of the first study.
 function fairness({ studies }) {
   const { agent, verdict, score, lower, upper, games, draws } = studies[0]?.rows[0] ?? {};
   if (!verdict) return "No study has asked yet whether it is fair.";

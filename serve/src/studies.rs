@@ -65,8 +65,7 @@ fn names(studies: &Folder) -> impl Iterator<Item = String> {
     studies.names().into_iter().filter(|name| name != SHIPPED)
 }
 
-/// Returns what each study has found of the ruleset with this fingerprint, the player that looks at most first; studies without it
-/// are left out.
+/// Returns what each study has found of the ruleset with this fingerprint, its headline first; studies without it are left out.
 pub(crate) fn findings(studies: &Folder, fingerprint: &str) -> Value {
     let read = |name: String| {
         let text = read_text(&studies.path(&name, &[TABLE]).ok()?, TABLE_BYTES_MAX).ok()?;
@@ -78,23 +77,28 @@ pub(crate) fn findings(studies: &Folder, fingerprint: &str) -> Value {
         let rows = read_csv(&text);
         let rows = rows.iter().filter(|row| row.get("fingerprint").is_some_and(|own| own == fingerprint));
         let mut rows: Vec<_> = rows.collect();
-        rows.sort_by_key(|row| Reverse(budget(row)));
+        let first = rows.first().copied();
+        rows.sort_by_key(|row| Reverse(first.map(|first| rank(row, first))));
         let rows: Vec<Value> = rows.into_iter().map(finding).collect();
         (!rows.is_empty()).then(|| json!({ "study": name, "is_shipped": text == SHIPPED_TABLE, "rows": rows }))
     };
     tables.filter_map(of_study).collect()
 }
 
-/// Returns what the study in the program has found, by the fingerprints of the rulesets: of the player that looks at most.
+/// Returns the headlines of the study in the program, by the fingerprints of the rulesets.
 pub(crate) fn shipped_findings() -> BTreeMap<String, Value> {
     let mut rows = read_csv(SHIPPED_TABLE);
-    rows.sort_by_key(budget);
+    if let Some(first) = rows.first().cloned() {
+        rows.sort_by_key(|row| rank(row, &first));
+    }
     rows.iter().map(|row| (row.get("fingerprint").cloned().unwrap_or_default(), finding(row))).collect()
 }
 
-/// Returns how much the player of a row of a study's table looks at.
-fn budget(row: &BTreeMap<String, String>) -> u64 {
-    row.get("budget").and_then(|budget| budget.parse().ok()).unwrap_or(0)
+/// Returns a number that is greatest for the headline of a study: of the kind of player in the first row of its table the one
+/// that looks at most.
+fn rank(row: &BTreeMap<String, String>, first: &BTreeMap<String, String>) -> (bool, u64) {
+    let budget = row.get("budget").and_then(|budget| budget.parse().ok()).unwrap_or(0);
+    (row.get("family") == first.get("family"), budget)
 }
 
 /// Returns one row of a study's table: what games of one player say of a ruleset.

@@ -151,7 +151,7 @@ fn a_verdict_stands_beside_what_it_rests_on() {
     let (contact, last) = (cell.contact.unwrap(), verdict.last_doubling.unwrap());
     let page = report::html(&summary, rulesets);
     let list = between(&page, "<ul class=\"verdicts\">", "</ul>")[0];
-    let reasons = "(captures in too few games; kinds of players disagree)";
+    let reasons = "(captures in too few games, kinds of players disagree)";
     let item =
         list.split("<li").find(|item| item.contains("Even with this player, but not shown to be balanced")).unwrap();
     assert!(item.contains("#r-dutch-8x8\"") && item.contains(reasons), "{item}");

@@ -114,7 +114,7 @@ fn nonsense_is_refused_before_anything_is_played() {
         ("--rulesets bell --agents alfabeta:nodes=5", 1, &["did you mean alphabeta?"]),
         ("--rulesets bell", 1, &["agents: the list is empty"]),
         ("--agents greedy", 1, &["rulesets: the list is empty"]),
-        ("--rulesets bell --agents greedy --half-width 70", 2, &["--half-width", "below 50 points"]),
+        ("--rulesets bell --agents greedy --half-width 0.05", 2, &["--half-width", "at least 0.1 and below 50 points"]),
         ("--rulesets bell --agents greedy --margin nan", 2, &["--margin", "below 50 points"]),
         ("--rulesets bell --agents greedy --sweep capture.per_mov=one", 1, &["did you mean capture.per_move?"]),
         ("--rulesets bell --agents greedy --sweep nothing", 2, &["write a parameter and its values"]),
@@ -127,7 +127,7 @@ fn nonsense_is_refused_before_anything_is_played() {
     shell.write("study.toml", "rulesets = [\"bell\"]\nhalf_widht = 0.1\n[opening]\nfirst = 3\n");
     refuses("study.toml", 1, &["half_widht; did you mean half_width?", "opening.first"]);
     shell.write("study.toml", "rulesets = [\"bell\"]\nagents = [\"greedy\"]\nhalf_width = 3.0\nmargin = 3.0\n");
-    let range = |name: &str| format!("{name} must be above 0 and below 0.5 (0.03 is 3 points of 100)");
+    let range = |name: &str| format!("{name} must be at least 0.001 and below 0.5 (0.03 is 3 points of 100)");
     refuses("study.toml", 1, &[&range("half_width"), &range("margin")]);
     shell.write("study.toml", "rulesets = \"bell\"");
     refuses("study.toml", 1, &["study.toml"]);

@@ -207,9 +207,9 @@ fn the_study_of_the_program_is_there_without_a_folder() {
     let row = &found[0]["rows"][0];
     assert_eq!(
         (&found[0]["study"], &row["agent"], &row["score"]),
-        (&json!("shipped"), &json!("alphabeta:nodes=800"), &json!(0.81))
+        (&json!("shipped"), &json!("net:sims=64"), &json!(0.595))
     );
-    assert_eq!((&row["verdict"], &row["games"]), (&json!("first player ahead"), &json!(350.0)));
+    assert_eq!((&row["verdict"], &row["games"]), (&json!("first player ahead"), &json!(200.0)));
     assert_eq!(studies("id = \"mine\"\nbase = \"bell\"\n[end]\nquiet_limit = 9\n"), json!([]));
 }
 
@@ -239,7 +239,7 @@ fn a_copy_of_the_study_of_the_program_stands_for_it() {
     );
     // Another study of the same name and length is none.
     let text = fs::read_to_string(copy.join("balance.csv")).unwrap();
-    fs::write(copy.join("balance.csv"), text.replacen("0.761250", "0.761251", 1)).unwrap();
+    fs::write(copy.join("balance.csv"), text.replacen("0.595000", "0.595001", 1)).unwrap();
     assert_eq!(names(), ["copy", "shipped"]);
     assert_eq!(found().as_array().unwrap().len(), 2);
     assert_eq!(served.get("/studies/copy/report.html").refusal(404), "the study \"copy\" has no \"report.html\"");

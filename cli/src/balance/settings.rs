@@ -17,7 +17,7 @@ const FILE_BYTES_MAX: u64 = 1 << 20;
 
 /// Reads a distance of two scores in points of 100; a study file has it as a share of 1.
 pub(super) fn points() -> impl Fn(&str) -> Result<f64, &'static str> + Clone {
-    number(f64::MIN_POSITIVE..50.0, "it must be above 0 and below 50 points, as in 3")
+    number(0.1..50.0, "it must be at least 0.1 and below 50 points, as in 3")
 }
 
 pub(super) fn sweep(text: &str) -> Result<(String, Vec<String>), String> {

@@ -61,11 +61,14 @@ pub(super) fn section(study: &Study<'_>) -> Section {
 fn in_short(study: &Study<'_>, rows: &[Row<'_>]) -> Markup {
     let margin = study.summary.settings.margin;
     let with = |wanted: Conclusion, drawn: Option<bool>| -> Vec<Row<'_>> {
-        rows.iter()
+        let mut found: Vec<Row<'_>> = rows
+            .iter()
             .filter(|(_, cell)| cell.verdict.as_ref().is_some_and(|verdict| verdict.verdict == wanted))
             .filter(|(_, cell)| drawn.is_none_or(|drawn| words::is_mostly_drawn(cell) == drawn))
             .copied()
-            .collect()
+            .collect();
+        found.sort_by_key(|(_, cell)| doubts(cell));
+        found
     };
     let groups = [
         (Conclusion::First, None, "The first player is ahead in"),
@@ -85,10 +88,13 @@ fn in_short(study: &Study<'_>, rows: &[Row<'_>]) -> Markup {
                         span.mark aria-hidden="true" { (mark) } " "
                         strong { (words) " " (found.len()) " of " (rows.len()) }
                         ": "
-                        @for (index, (ruleset, cell)) in found.iter().enumerate() {
-                            @if index > 0 { ", " }
-                            (link(ruleset))
-                            @if let Some(doubts) = doubts(cell) { " (" (doubts) ")" }
+                        @for (group, alike) in found.chunk_by(|one, other| doubts(one.1) == doubts(other.1)).enumerate() {
+                            @if group > 0 { "; " }
+                            @for (index, (ruleset, _)) in alike.iter().enumerate() {
+                                @if index > 0 { ", " }
+                                (link(ruleset))
+                            }
+                            @if let Some(doubts) = doubts(alike[0].1) { " (" (doubts) ")" }
                         }
                         "."
                     }
@@ -267,7 +273,7 @@ pub(super) fn verdict(cell: &CellSummary) -> Markup {
 /// Returns why a score near one half is not taken for balance.
 fn doubts(cell: &CellSummary) -> Option<String> {
     let doubts = &cell.verdict.as_ref()?.doubts;
-    (!doubts.is_empty()).then(|| doubts.iter().map(|&doubt| doubt.as_str()).collect::<Vec<_>>().join("; "))
+    (!doubts.is_empty()).then(|| doubts.iter().map(|&doubt| doubt.as_str()).collect::<Vec<_>>().join(", "))
 }
 
 /// What limits the results, in whole sentences.

@@ -22,12 +22,9 @@ pub(super) fn check(settings: &StudySettings, rulesets: &[Ruleset]) -> Result<Ve
     let width = 0.001..0.5;
     demand(
         width.contains(&settings.half_width),
-        "half_width must be at least 0.001 and below 0.5 (0.03 is 3 points of 100: --half-width 3)",
+        "half_width must be at least 0.001 and below 0.5 (0.03 is 3 points of 100)",
     );
-    demand(
-        width.contains(&settings.margin),
-        "margin must be at least 0.001 and below 0.5 (0.03 is 3 points of 100: --margin 3)",
-    );
+    demand(width.contains(&settings.margin), "margin must be at least 0.001 and below 0.5 (0.03 is 3 points of 100)");
     demand(
         settings.min_contact == 0.0 || (0.01..=1.0).contains(&settings.min_contact),
         "min_contact must be 0, or from 0.01 to 1 (0.5 is half of the games: --min-contact 50)",
