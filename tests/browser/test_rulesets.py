@@ -49,8 +49,8 @@ def test_a_ruleset_is_shown_with_its_captures_and_what_the_study_found(page):
     page.click("#rulesets details:has(.values) summary")
     assert page.run("const [said, table] = [$('#rulesets details > p.soft'), $('#rulesets details .values')]; return said.textContent.includes('[reading]') && said.getBoundingClientRect().bottom <= table.getBoundingClientRect().top")
     # Of the study the same numbers as in its table.
-    assert "49.8 %48.6 % to 50.7 %" in page.text("#rulesets .findings")
-    page.wait_text("#rulesets", "Is it fair? Even with this player: the first player scores 49.8 %, with 95 % confidence 48.6 % to 50.7 %, in 200 games")
+    assert "50.0 %48.8 % to 51.2 %" in page.text("#rulesets .findings")
+    page.wait_text("#rulesets", "Is it fair? Even with this player: the first player scores 50.0 %, with 95 % confidence 48.8 % to 51.2 %, in 150 games")
     # The whole study opens at this ruleset.
     page.click("#rulesets .findings a")
     page.wait("return $('#studies iframe')?.src.endsWith('/studies/shipped/report.html')")
