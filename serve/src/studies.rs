@@ -76,7 +76,8 @@ pub(crate) fn findings(studies: &Folder, fingerprint: &str) -> Value {
     let of_study = |(name, text): (String, String)| {
         let rows = read_csv(&text);
         let rows = rows.iter().filter(|row| row.get("fingerprint").is_some_and(|own| own == fingerprint));
-        let mut rows: Vec<_> = rows.collect();
+        // A network that could not be opened for a ruleset has a row without games.
+        let mut rows: Vec<_> = rows.filter(|row| row.get("games").is_some_and(|games| games != "0")).collect();
         let first = rows.first().copied();
         rows.sort_by_key(|row| Reverse(first.map(|first| rank(row, first))));
         let rows: Vec<Value> = rows.into_iter().map(finding).collect();

@@ -114,6 +114,7 @@ fn nonsense_is_refused_before_anything_is_played() {
         ("--rulesets bell --agents alfabeta:nodes=5", 1, &["did you mean alphabeta?"]),
         ("--rulesets bell", 1, &["agents: the list is empty"]),
         ("--agents greedy", 1, &["rulesets: the list is empty"]),
+        ("--rulesets bell --agents greedy --half-width 70", 2, &["--half-width", "below 50 points"]),
         ("--rulesets bell --agents greedy --half-width 0.05", 2, &["--half-width", "at least 0.1 and below 50 points"]),
         ("--rulesets bell --agents greedy --margin nan", 2, &["--margin", "below 50 points"]),
         ("--rulesets bell --agents greedy --sweep capture.per_mov=one", 1, &["did you mean capture.per_move?"]),

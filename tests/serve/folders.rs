@@ -242,6 +242,9 @@ fn a_copy_of_the_study_of_the_program_stands_for_it() {
     fs::write(copy.join("balance.csv"), text.replacen("0.595000", "0.595001", 1)).unwrap();
     assert_eq!(names(), ["copy", "shipped"]);
     assert_eq!(found().as_array().unwrap().len(), 2);
+    // Where the first player had no games, the next kind of player stands for it.
+    fs::write(copy.join("balance.csv"), text.replacen("net universal,64,8,200,", "net universal,64,8,0,", 1)).unwrap();
+    assert_eq!(found()[1]["rows"][0]["agent"], "alphabeta:nodes=800");
     assert_eq!(served.get("/studies/copy/report.html").refusal(404), "the study \"copy\" has no \"report.html\"");
     assert!(served.get("/api/studies/none").refusal(404).starts_with("there is no study \"none\" in the folder "));
 }
