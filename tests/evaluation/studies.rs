@@ -220,11 +220,25 @@ fn a_folder_keeps_the_study_that_it_has() {
 fn a_study_that_is_asked_for_more_games_plays_on() {
     let [grown, whole] = [(), ()].map(|()| tempfile::tempdir().expect("a folder"));
     let few = || StudySettings { half_width: 0.002, min_games: 20, max_games: 20, ..settings(&["random"]) };
-    let more = || StudySettings { half_width: 0.001, min_games: 30, max_games: 60, ..few() };
+    let more = || StudySettings {
+        half_width: 0.001,
+        min_games: 30,
+        max_games: 60,
+        agents: ["greedy", "random"].map(str::to_owned).to_vec(),
+        margin: 0.2,
+        compensation: vec![1],
+        ..few()
+    };
     let first = run(&config(grown.path(), few(), &["small"]));
+    let random = |folder: &Path| fs::read_to_string(folder.join("games/small/random.jsonl")).expect("a ledger");
+    let before = random(grown.path());
     let again = run(&config(grown.path(), more(), &["small"]));
     assert_eq!(again, run(&config(whole.path(), more(), &["small"])), "as if it had been asked for at once");
     assert_ne!(again, first);
+    assert!(random(grown.path()).starts_with(&before), "no game is played again");
+    let fault =
+        fails(&config(grown.path(), StudySettings { agents: settings(&["greedy"]).agents, ..more() }, &["small"]));
+    assert!(fault.contains("agents is [\"greedy\",\"random\"] there and [\"greedy\"] here"), "{fault}");
     let fault = fails(&config(grown.path(), few(), &["small"]));
     assert!(fault.contains("max_games is 60 there and 20 here") && fault.contains("may grow"), "{fault}");
 }

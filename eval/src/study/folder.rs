@@ -23,7 +23,7 @@ use crate::matches::ledger::{Ledger, LedgerGame, line_fault};
 
 const GUARD: &str = "study.json";
 
-/// What no later call may change, except that it may ask for more games ([`extends`]).
+/// What no later call may change, except that it may ask for more or judge otherwise ([`OPEN_FIELDS`]).
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Guard {
     version: String,
@@ -42,13 +42,37 @@ struct Guard {
 /// The fields of [`Guard`] that say by which program the games were played, not which games they are.
 const PROGRAM_FIELDS: [&str; 3] = ["version", "evaluation", "search_version"];
 
-/// The settings that only say how many games are played.
-const EXTENT_FIELDS: [&str; 3] = ["max_games", "min_games", "half_width"];
+/// The fields in which a study may ask for more ([`extends`]), and those that only judge the games.
+const OPEN_FIELDS: [&str; 11] = [
+    "agents",
+    "networks",
+    "max_games",
+    "min_games",
+    "half_width",
+    "compensation",
+    "pie",
+    "phases",
+    "title",
+    "margin",
+    "min_contact",
+];
 
 /// Tells whether a study asks for at least the games that the study in its folder has. The games are functions of their
-/// number, so that those which are there count.
-fn extends(found: &StudySettings, asked: &StudySettings) -> bool {
-    asked.max_games >= found.max_games && asked.min_games >= found.min_games && asked.half_width <= found.half_width
+/// number and of what their series is called, so that those which are there count.
+fn extends(found: &Guard, asked: &Guard) -> bool {
+    let (before, now) = (&found.settings, &asked.settings);
+    now.max_games >= before.max_games
+        && now.min_games >= before.min_games
+        && now.half_width <= before.half_width
+        && has_all(&now.agents, &before.agents)
+        && has_all(&asked.networks, &found.networks)
+        && has_all(&now.compensation, &before.compensation)
+        && now.pie >= before.pie
+        && now.phases >= before.phases
+}
+
+fn has_all<T: PartialEq>(all: &[T], some: &[T]) -> bool {
+    some.iter().all(|one| all.contains(one))
 }
 
 pub(super) struct Folder {
@@ -77,8 +101,8 @@ impl Folder {
         let guard_path = folder.path.join(GUARD);
         if guard_path.exists() {
             let found = read_guard(&guard_path)?;
-            let has_more = extends(&found.settings, &guard.settings);
-            let may_differ = |name: &str| PROGRAM_FIELDS.contains(&name) || has_more && EXTENT_FIELDS.contains(&name);
+            let has_more = extends(&found, &guard);
+            let may_differ = |name: &str| PROGRAM_FIELDS.contains(&name) || has_more && OPEN_FIELDS.contains(&name);
             let differences = differences(&found, &guard);
             if differences.iter().any(|(name, _)| !may_differ(name)) {
                 folder.other_program = differences.into_iter().map(|(_, words)| words).collect();
@@ -113,7 +137,8 @@ impl Folder {
         let (folder, differences) = (self.path.display(), self.other_program.join(", "));
         Error::Refused(format!(
             "{folder}: the study in this folder has other settings ({differences}); choose another folder for this one. \
-             max_games and min_games may grow, and half_width may shrink"
+             agents, max_games, min_games, compensation, pie and phases may grow, half_width may shrink, and title, margin and \
+             min_contact may change"
         ))
     }
 
