@@ -85,7 +85,7 @@ fn settings_names() -> Vec<Id> {
 pub(crate) struct BalanceArgs {
     #[command(flatten)]
     settings: SettingsArgs,
-    /// Folder for the games and the report; a stopped study in it is continued
+    /// Folder for the games and the report; a study in it goes on, also with further agents
     #[arg(long, value_name = "DIR", required_unless_present_any = ["resume", "report_only"], conflicts_with = "resume")]
     out: Option<PathBuf>,
     /// Continues the study in this folder with its settings; with --max-games, --min-games or --half-width it plays more

@@ -217,7 +217,7 @@ fn a_folder_keeps_the_study_that_it_has() {
 }
 
 #[test]
-fn a_study_that_is_asked_for_more_games_plays_on() {
+fn a_study_that_is_asked_for_more_plays_on() {
     let [grown, whole] = [(), ()].map(|()| tempfile::tempdir().expect("a folder"));
     let few = || StudySettings { half_width: 0.002, min_games: 20, max_games: 20, ..settings(&["random"]) };
     let more = || StudySettings {
