@@ -122,9 +122,9 @@ def balance(
     """Measures the first player's advantage: each agent plays itself until the interval of the score is narrow enough.
 
     The result is that of `latrunculi balance`. rulesets: names or paths, "all" for every reconstruction. out: a folder for games
-    and report; a stopped study in it is continued. store: a folder or bucket where workers (`latrunculi worker --store URL`) play
-    the games. settings: those of a study file, as max_games=200, half_width=0.03 (scores in [0, 1]), seed=1, metrics=True.
-    progress(done, expected, text) is called as games end. Ctrl-C ends the study.
+    and report; a study in it goes on, also with further agents. store: a folder or bucket where workers (`latrunculi worker
+    --store URL`) play the games. settings: those of a study file, as max_games=200, half_width=0.03 (scores in [0, 1]),
+    seed=1, metrics=True. progress(done, expected, text) is called as games end. Ctrl-C ends the study.
 
     Raises ValueError for unknown agents, rulesets and settings.
     """
